@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/lease/identity.h"
+#include "core/lease/record.h"
+#include "core/lease/timing.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tenure
+{
+
+// ---- What can be asked ------------------------------------------------------------------------
+
+/// Take the lease if nobody holds it. Idempotent per nonce: repeating an acquire that was granted
+/// extends the same term and returns its token, so a lost answer costs nothing.
+struct Acquire {
+    LeaseId lease;
+    HolderId holder;
+    Nonce nonce;
+    Milliseconds ttl{};
+};
+
+/// Extend this very term (holder, nonce and token compared); never re-creates a lost one.
+struct Renew {
+    LeaseId lease;
+    Term term;
+    Milliseconds ttl{};
+};
+
+/// Give this very term back. Also used to make sure of an acquire whose answer never came: then
+/// `term.token` is 0 and holder and nonce alone are compared.
+struct Release {
+    LeaseId lease;
+    Term term;
+};
+
+enum class ReadDepth {
+    Remaining, ///< only who-or-nobody and how long: the cheapest call a waiting candidate can make
+    Full,
+};
+
+struct Read {
+    LeaseId lease;
+    ReadDepth depth = ReadDepth::Full;
+};
+
+/// One page of leases whose names match `glob` (over the whole name; "*" for all).
+struct List {
+    std::string glob = "*";
+    std::string cursor; ///< empty: from the start; else the last reply's `cursor`
+    std::size_t pageSize = 1000; ///< a hint
+};
+
+enum class OperatorVerb {
+    Ask, ///< ask the holder to drain and release; it stays out for `duration`
+    Hold, ///< guarded take-over for `duration`: nobody leads meanwhile
+    Clear, ///< compare-and-clear, at once
+};
+
+/// A write by hand. Only core/runtime's OperatorGate makes these. Refused with Conflict when the
+/// lease is no longer what the operator saw; the reply's record is then what it is now.
+struct Operate {
+    OperatorVerb verb = OperatorVerb::Ask;
+    LeaseId lease;
+    std::string kind = "tenure"; ///< LeaseRecord::kind, tells the backend which format to write
+    Seen expected;
+    std::string by; ///< operator's name
+    Milliseconds duration{15000};
+};
+
+using Command = std::variant<Acquire, Renew, Release, Read, List, Operate>;
+
+[[nodiscard]] const LeaseId *leaseOf(const Command &command); ///< nothing for List
+
+// ---- What is answered -------------------------------------------------------------------------
+
+enum class Outcome {
+    Done, ///< granted, renewed, released, read, listed, operated
+    Refused, ///< acquire: somebody else holds it (or a hold or the epoch rule stands), see `record`
+    Lost, ///< renew, release: this term no longer exists, see `record`
+    Conflict, ///< operate: it changed since it was seen, see `record`
+};
+
+struct Reply {
+    Outcome outcome = Outcome::Done;
+    /// State of the lease after the command, by the same answer. For List see `records`.
+    LeaseRecord record;
+    /// Refused only: when the next try can succeed, counted from the server's answer.
+    std::optional<Duration> retryIn;
+    /// Refused because the server restarted and may have forgotten a lease (epoch rule).
+    bool epochBarrier = false;
+    /// Renew: an operator asks this term to step down and to stay out this long.
+    std::optional<Milliseconds> stepDown;
+    std::optional<WallTime> serverTime;
+    std::vector<LeaseRecord> records; ///< List
+    std::string cursor; ///< List: empty when this was the last page
+};
+
+/// What a backend is and can do.
+struct StoreTraits {
+    std::string scheme; ///< "redis"
+    std::string display; ///< URL without secrets
+    TimingLimits limits;
+    bool linearizable = true; ///< false: Redis may lose acknowledged writes at a failover
+    bool canAsk = true;
+    bool canHold = true;
+    bool canClear = true;
+    std::size_t maxNameBytes = LeaseId::kMaxBytes;
+};
+
+/// How a connection is, for doctor and the connection page.
+struct StoreFacts {
+    std::string server; ///< "Redis 7.0.15, standalone"
+    std::string epoch; ///< run id, boot id: changes when the server may have forgotten things
+    std::optional<Duration> uptime;
+    std::optional<Duration> roundTrip; ///< of a probe just made
+    std::optional<WallTime> serverTime;
+    std::vector<std::string> notes; ///< what would be refused or is unwise, one sentence each
+};
+
+/// A place where leases are kept. One owner, one thread at a time (its IoThread); blocking, but never
+/// past the deadline. Any connection error makes the implementation drop its connection and open a
+/// fresh one at the next call. Nothing is ever written but what a command says (P8).
+class LeaseStore
+{
+public:
+    LeaseStore() = default;
+    LeaseStore(const LeaseStore &) = delete;
+    LeaseStore &operator=(const LeaseStore &) = delete;
+    virtual ~LeaseStore() = default;
+
+    [[nodiscard]] virtual const StoreTraits &traits() const = 0;
+    /// Carries out the commands as one batch, in order; one result a command. A command whose answer
+    /// did not arrive by `deadline` is OutcomeUnknown if it may have been sent (reads: Unavailable).
+    [[nodiscard]] virtual std::vector<Result<Reply>> execute(
+        std::span<const Command> commands, Instant deadline) = 0;
+    /// Connects if needed and says what is there. Same errors as execute.
+    [[nodiscard]] virtual Result<StoreFacts> probe(Instant deadline) = 0;
+    /// Makes what must exist first (a table), or with `dryRun` only returns what it would do.
+    [[nodiscard]] virtual Result<std::string> init(bool dryRun, Instant deadline) = 0;
+};
+
+} // namespace tenure

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/runtime/demo_world.h"
+#include "core/runtime/monitor.h"
+#include "core/runtime/operator_gate.h"
+#include "ui/bridge/mailbox.h"
+
+#include <QObject>
+#include <QString>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace tenure::ui
+{
+
+enum class Environment { Production, Staging, Development, Sim };
+
+/// One saved connection. No secret in it: passwords come from the keychain or the environment.
+struct ConnectionProfile {
+    QString id; ///< stable, random
+    QString name;
+    QString url; ///< without password
+    Environment environment = Environment::Development;
+    QString glob = QStringLiteral("*");
+    bool connectAtStart = false;
+    bool startReadOnly = true;
+    bool operator==(const ConnectionProfile &) const = default;
+};
+
+/// One connection as the console sees it, in the GUI thread: the last known state of every lease,
+/// transitions and alerts of this session, and the doors for refresh, focus and release. Nothing here
+/// blocks; deltas come over the mailbox at most 20 times a second.
+class Session final : public QObject
+{
+    Q_OBJECT
+public:
+    /// The demo: owns its world.
+    Session(ConnectionProfile profile, std::unique_ptr<DemoWorld> world, QObject *parent);
+    /// A real backend. `backend` may be a failed result: the session then stays Disconnected with that error.
+    Session(ConnectionProfile profile, Result<std::shared_ptr<const Backend>> backend, QObject *parent);
+    ~Session() override;
+
+    [[nodiscard]] const ConnectionProfile &profile() const { return m_profile; }
+    [[nodiscard]] bool isSimulated() const { return m_world != nullptr; }
+    [[nodiscard]] const LinkStatus &link() const { return m_link; }
+    [[nodiscard]] LinkState linkState() const; ///< by the clock, now
+    [[nodiscard]] const std::map<LeaseId, LeaseStatus> &leases() const { return m_leases; }
+    [[nodiscard]] const LeaseStatus *lease(const LeaseId &id) const;
+    [[nodiscard]] const std::vector<Transition> &transitions() const { return m_transitions; } ///< newest last, last 10,000
+    [[nodiscard]] const std::map<std::uint64_t, Alert> &alerts() const { return m_alerts; }
+    [[nodiscard]] const std::vector<AuditEntry> &audit() const { return m_audit; }
+    [[nodiscard]] const StoreTraits *traits() const; ///< nothing when the URL could not be used
+    [[nodiscard]] const Backend *backend() const { return m_backend.get(); }
+    /// Nothing for a connection without a backend.
+    [[nodiscard]] OperatorGate *gate() { return m_gate.get(); }
+    [[nodiscard]] LocalInstances *instances(); ///< the world's, or this connection's own (made on first use)
+    [[nodiscard]] bool discoveryComplete() const { return m_complete; }
+    [[nodiscard]] bool capped() const { return m_capped; }
+
+    void open();
+    void close();
+    void refresh();
+    void focus(const LeaseId &id);
+    /// A frozen view takes in nothing until thawed; `heldBack` counts what waits.
+    void setFrozen(bool frozen);
+    [[nodiscard]] bool isFrozen() const { return m_frozen; }
+    [[nodiscard]] std::uint64_t heldBack() const { return m_heldBack; }
+    void acknowledge(std::uint64_t alert);
+    void snooze(std::uint64_t alert, Duration duration);
+    /// Starts the release on a thread of its own; releaseProgress follows.
+    void release(const ReleasePlan &plan);
+    void cancelReleaseWatch();
+
+Q_SIGNALS:
+    void leasesChanged(const std::vector<tenure::LeaseId> &ids); ///< changed or new, one batch
+    void leasesRemoved(const std::vector<tenure::LeaseId> &ids);
+    void wasReset();
+    void transitionsAdded(std::size_t howMany); ///< at the end of transitions()
+    void alertsChanged();
+    void linkChanged();
+    void releaseProgress(const tenure::ReleaseReport &report);
+    void audited();
+
+private:
+    void take(FleetDelta delta);
+    void apply(FleetDelta &&delta);
+
+    ConnectionProfile m_profile;
+    std::unique_ptr<DemoWorld> m_world;
+    std::shared_ptr<const Backend> m_backend;
+    std::unique_ptr<OperatorGate> m_gate;
+    std::unique_ptr<LocalInstances> m_instances;
+    std::unique_ptr<Monitor> m_monitor;
+    Mailbox m_mailbox;
+    LinkStatus m_link;
+    std::map<LeaseId, LeaseStatus> m_leases;
+    std::vector<Transition> m_transitions;
+    std::map<std::uint64_t, Alert> m_alerts;
+    std::vector<AuditEntry> m_audit;
+    std::vector<FleetDelta> m_waiting; ///< while frozen
+    std::uint64_t m_heldBack = 0;
+    bool m_frozen = false;
+    bool m_complete = false;
+    bool m_capped = false;
+    struct ReleaseRun;
+    std::unique_ptr<ReleaseRun> m_release;
+};
+
+} // namespace tenure::ui
