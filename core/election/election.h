@@ -127,7 +127,7 @@ struct ElectionState {
     bool pushAlive = false;
     bool stopping = false;
     bool pausing = false;
-    bool releaseTried = false;
+    bool freeHinted = false; ///< a push said "free" while an attempt was under way: try once more
     Nonce nonce; ///< of the present or the next term
     FencingToken token; ///< of the present term
     Instant validUntil; ///< P2; the epoch when there is no term
