@@ -14,7 +14,7 @@ struct Faults {
     std::atomic<bool> cutOff = false; ///< nothing arrives and nothing is answered: calls fail at their deadline or at once
     std::atomic<bool> loseReplies = false; ///< requests are carried out, answers never come
     std::atomic<std::int64_t> latencyMs = 0; ///< added to every call
-    std::atomic<int> failNext = 0; ///< that many calls fail before being sent
+    mutable std::atomic<int> failNext = 0; ///< that many calls fail before being sent; counts down
 };
 
 /// Decorates a backend with faults, for tests and for training (leveldb's fault_injection_env idea).
