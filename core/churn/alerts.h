@@ -52,6 +52,13 @@ public:
     [[nodiscard]] bool isChurning(const LeaseId &lease) const;
 
 private:
+    Alert *active(const std::string &rule, const LeaseId &lease);
+    Alert &raise(const std::string &rule, const LeaseId &lease, Instant now);
+    void resolve(const std::string &rule, const LeaseId &lease, Instant now, std::vector<Alert> &out);
+    void checkToken(const Transition &transition, std::vector<Alert> &out);
+    bool tickLink(const LinkStatus &link, Instant now, std::vector<Alert> &out);
+    void tickLeaderless(const LeaseStatus &status, Instant now, std::vector<Alert> &out);
+
     ChurnThreshold m_threshold;
     std::map<std::uint64_t, Alert> m_alerts;
     std::map<std::pair<std::string, LeaseId>, std::uint64_t> m_active;

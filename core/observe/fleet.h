@@ -35,8 +35,13 @@ public:
     [[nodiscard]] std::optional<Instant> nextExpiry() const;
 
 private:
+    void schedule(const LeaseStatus &status);
+    void unschedule(const LeaseId &lease);
+
     std::map<LeaseId, LeaseStatus> m_leases;
-    std::multimap<Instant, LeaseId> m_expiries; ///< lazily cleaned
+    /// When to look at a lease's expiry: one entry a lease, never later than its expiry.
+    std::set<std::pair<Instant, LeaseId>> m_expiries;
+    std::map<LeaseId, Instant> m_scheduled; ///< its entry in m_expiries
     std::set<LeaseId> m_touched;
     std::uint64_t m_transitions = 0;
 };

@@ -76,6 +76,15 @@ struct LeaseStatus {
     std::deque<Instant> transitionTimes; ///< of holder changes, last 64
     std::uint64_t transitionsSeen = 0; ///< in this session
     bool churning = false; ///< marked by the churn rule
+    bool absent = false; ///< the backend knows no such lease any more
+    /// Usual life of a grant: the record's ttl, or for formats without one the longest time left that
+    /// was seen at a renewal. Outlives the term, so that a vacancy can be measured against it.
+    std::optional<Duration> usualTtl;
+
+    /// Somebody leads as far as is known: a holder that was not seen to run out.
+    [[nodiscard]] bool led() const;
+    /// Does this holder renew at all? A one-shot lock of somebody else's is never late.
+    [[nodiscard]] bool renews() const;
 
     [[nodiscard]] std::size_t transitionsSince(Instant when) const;
     /// Least headroom of the renewals kept; 1 when none.
