@@ -26,13 +26,14 @@ struct ElectorReport {
 };
 
 struct ElectorCallbacks {
-    /// All on the host's dispatcher thread, in the order (gained lost)*, never at once, never after
-    /// stop() returned. They may block, throw (reported, contained) and call the elector.
+    /// All on the host's dispatcher, in the order (gained lost)*, never at once, never after stop()
+    /// returned. They may block, throw (contained, told in ElectorReport::error) and call the elector.
+    /// A handler that blocks delays its own elector's next call and nobody else's (up to 64 of them).
     std::function<void(const Term &)> onGained;
     /// At the renew deadline, before validity ends: stop the work. Until it returns the lease is not
     /// given away (bounded by the drain limit), nor competed for again.
     std::function<void(const Term &, LossReason)> onLost;
-    /// Something of the report changed; coalesced.
+    /// Something of the report changed, also `validUntil` with each renewal; coalesced.
     std::function<void(const ElectorReport &)> onChange;
 };
 
@@ -43,7 +44,7 @@ class ElectorHost
 {
 public:
     explicit ElectorHost(std::shared_ptr<const Backend> backend, const Clock &clock = SystemClock::instance());
-    ~ElectorHost(); ///< abandons: no network
+    ~ElectorHost(); ///< abandons: nothing is sent; waits for a call under way, at most its timeout
     ElectorHost(const ElectorHost &) = delete;
     ElectorHost &operator=(const ElectorHost &) = delete;
     /// As if the process were stopped (SIGSTOP): no timer runs, no answer is looked at until thaw().
@@ -58,8 +59,9 @@ private:
     std::unique_ptr<Core> m_core;
 };
 
-/// Competes for one lease. Destruction abandons (no network; others must wait for expiry);
-/// stop() gives back. Any thread; also from its own callbacks.
+/// Competes for one lease. Destruction abandons (no network; others must wait for expiry) and waits
+/// for a callback that runs: never destroy an elector from one of its callbacks. stop() gives back.
+/// Any thread; also from its own callbacks.
 class Elector
 {
 public:
@@ -77,8 +79,12 @@ public:
     [[nodiscard]] ElectorReport report() const;
     /// Drains, gives back, and stays out for one renew interval so that another can take over.
     void release();
+    /// As stop(), but only asks: the report's phase tells when it is Stopped.
+    void requestStop();
     /// Drains, gives back, ends. Returns true when given back (or nothing was held) within
-    /// `deadline`, false when abandoned then. Called from a callback it only asks and returns true.
+    /// `deadline`, false when abandoned then: the lease runs out by itself, and an onLost that had to
+    /// wait behind a blocked handler is not told any more. Called from a callback it only asks and
+    /// returns true.
     bool stop(Duration deadline = std::chrono::seconds(5));
 
     struct Core;
