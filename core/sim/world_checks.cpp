@@ -122,7 +122,8 @@ void World::crash(Node &node)
     node.pausedUntil = {};
     node.state = {};
     node.lastToken = {};
-    later(m_now + 500ms + networkDelay() * 100, [this, n = &node] {
+    const Duration away = Duration(static_cast<Duration::rep>(m_random.uniform() * 2e9));
+    later(m_now + 200ms + away, [this, n = &node] {
         n->up = true;
         feed(*n, {.kind = Event::Kind::Start});
     });
