@@ -128,7 +128,7 @@ void Decider::onRefused()
     const bool freshRival = m_event.retryIn && *m_event.retryIn > m_timing.ttl() - m_timing.ttl() / 10;
     if (acquired && freshRival && !m_event.epochBarrier)
         m_state.lostRaces = std::min(m_state.lostRaces + 1, 16);
-    else if (m_state.lostRaces > 0)
+    else if (acquired && m_state.lostRaces > 0)
         --m_state.lostRaces;
     m_state.expiryAt.reset();
     if (m_event.retryIn)

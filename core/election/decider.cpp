@@ -209,7 +209,8 @@ Duration Decider::raceWindow() const
 Duration Decider::backoff() const
 {
     const Duration cap = m_timing.renewEvery() / 2;
-    const Duration grown = Duration(100ms) * (1LL << std::min(m_state.failures, 10));
+    const Duration first = std::min<Duration>(100ms, m_timing.ttl() / 50);
+    const Duration grown = first * (1LL << std::min(m_state.failures, 10));
     return drawn(std::min(grown, cap));
 }
 
