@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,7 +27,7 @@ struct Endpoint {
 
 /// A connected byte stream over TCP, a unix socket or TLS (libcurl CONNECT_ONLY underneath; nothing
 /// outside core/net knows). One owner, one thread, except interrupt(). Every call ends by its
-/// deadline. After any error the stream is dead: destroy it.
+/// deadline. After any error the stream is dead: destroy it. The process ignores SIGPIPE.
 class ByteStream
 {
 public:
@@ -37,8 +38,9 @@ public:
 
     /// Unavailable (refused, reset, no such host, timed out), Rejected (the server's certificate does
     /// not fit or it wants ours; the sentence names which name was expected and which were offered).
-    [[nodiscard]] static Result<std::unique_ptr<ByteStream>> connect(
-        const Endpoint &endpoint, Instant deadline);
+    /// `cancelled`, when given, ends the attempt within about 50 ms after it became true.
+    [[nodiscard]] static Result<std::unique_ptr<ByteStream>> connect(const Endpoint &endpoint,
+        Instant deadline, const std::atomic<bool> *cancelled = nullptr);
 
     /// Sends all of `bytes`.
     [[nodiscard]] virtual Result<void> write(std::span<const char> bytes, Instant deadline) = 0;
