@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runtime/operator_gate.h"
+
+#include "core/runtime/release_watch.h"
+
+#include <algorithm>
+
+namespace tenure
+{
+namespace
+{
+
+using namespace std::chrono_literals;
+
+constexpr Duration kCallTimeout = 5s;
+
+ReleaseReport finished(ReleaseOutcome outcome, std::string sentence)
+{
+    ReleaseReport report;
+    report.outcome = outcome;
+    report.sentence = std::move(sentence);
+    return report;
+}
+
+ReleaseReport finished(ReleaseOutcome outcome, Error error)
+{
+    ReleaseReport report = finished(outcome, error.text());
+    report.error = std::move(error);
+    return report;
+}
+
+/// What is wrong with the plan itself, whatever the backend says.
+std::optional<Error> problemOf(const ReleasePlan &plan, const StoreTraits &traits)
+{
+    Error error;
+    error.where = traits.display;
+    error.kind = ErrorKind::BadConfig;
+    const bool can = plan.verb == OperatorVerb::Ask ? traits.canAsk
+        : plan.verb == OperatorVerb::Hold           ? traits.canHold
+                                                    : traits.canClear;
+    if (plan.reason.find_first_not_of(" \t\r\n") == std::string::npos) {
+        error.what = "A reason is required";
+        error.remedy = "Say why the lease is released; it is kept with your name";
+    } else if (plan.by.empty()) {
+        error.what = "It must be known who releases";
+        error.remedy = "Give the operator's name";
+    } else if (!can) {
+        error.kind = ErrorKind::Unsupported;
+        error.what = "This backend cannot do that";
+        error.remedy = "Choose another way of releasing";
+    } else {
+        return std::nullopt;
+    }
+    return error;
+}
+
+ReleaseReport refused(const LeaseRecord &now)
+{
+    ReleaseReport report = finished(ReleaseOutcome::Refused, changedText(now));
+    report.record = now;
+    return report;
+}
+
+/// Nothing was written for certain, or nothing is known, by the kind of the error.
+ReleaseReport failedWrite(Error error)
+{
+    switch (error.kind) {
+    case ErrorKind::Denied:
+    case ErrorKind::Rejected:
+        return finished(ReleaseOutcome::Denied, std::move(error));
+    case ErrorKind::Conflict:
+        return finished(ReleaseOutcome::Refused, std::move(error));
+    case ErrorKind::OutcomeUnknown:
+        return finished(ReleaseOutcome::Unknown, std::move(error));
+    default:
+        return finished(ReleaseOutcome::Failed, std::move(error));
+    }
+}
+
+/// One command, one answer.
+Result<Reply> ask(LeaseStore &store, Command command, Instant deadline)
+{
+    auto results = store.execute({&command, 1}, deadline);
+    if (results.empty())
+        return fail(ErrorKind::OutcomeUnknown, "The backend gave no answer", store.traits().display);
+    return std::move(results.front());
+}
+
+} // namespace
+
+OperatorGate::OperatorGate(std::shared_ptr<const Backend> backend, const Clock &clock, Audit audit)
+    : m_backend(std::move(backend))
+    , m_clock(clock)
+    , m_audit(std::move(audit))
+{
+}
+
+void OperatorGate::allowWrites(Duration howLong)
+{
+    const std::lock_guard lock(m_mutex);
+    m_operatorUntil = m_clock.now() + howLong;
+}
+
+void OperatorGate::readOnly()
+{
+    const std::lock_guard lock(m_mutex);
+    m_operatorUntil.reset();
+}
+
+std::optional<Duration> OperatorGate::operatorTimeLeft() const
+{
+    const std::lock_guard lock(m_mutex);
+    const Instant now = m_clock.now();
+    if (!m_operatorUntil || now >= *m_operatorUntil)
+        return std::nullopt;
+    return *m_operatorUntil - now;
+}
+
+std::optional<Error> OperatorGate::refusal() const
+{
+    if (operatorTimeLeft())
+        return std::nullopt;
+    Error error;
+    error.kind = ErrorKind::Denied;
+    error.what = "Read-only. Nothing was sent.";
+    return error;
+}
+
+ReleaseReport OperatorGate::release(
+    const ReleasePlan &plan, const Progress &progress, const std::atomic<bool> *cancel)
+{
+    const auto record = [&](std::optional<ReleaseReport> outcome) {
+        if (m_audit)
+            m_audit({m_clock.wall(), plan.by, m_backend->traits().display, plan, std::move(outcome)});
+    };
+    const auto end = [&](ReleaseReport report) {
+        report.final = true;
+        record(report);
+        if (progress)
+            progress(report);
+        return report;
+    };
+    record(std::nullopt);
+    if (auto denied = refusal())
+        return end(finished(ReleaseOutcome::Denied, std::move(*denied)));
+    if (auto problem = problemOf(plan, m_backend->traits()))
+        return end(finished(ReleaseOutcome::Failed, std::move(*problem)));
+
+    const std::unique_ptr<LeaseStore> store = m_backend->makeStore();
+    const Instant written = m_clock.now();
+    const Operate command{plan.verb, plan.lease, plan.kind, plan.expected, plan.by, plan.duration};
+    const Result<Reply> reply = ask(*store, command, written + kCallTimeout);
+    if (reply && reply->outcome == Outcome::Conflict)
+        return end(refused(reply->record));
+    if (!reply && reply.error().kind != ErrorKind::OutcomeUnknown)
+        return end(failedWrite(reply.error()));
+    if (!reply) {
+        // Never sent again: what a re-read shows decides, and if it shows nothing, it stays unknown.
+        ReleaseReport unknown = failedWrite(reply.error());
+        unknown.final = false;
+        if (progress)
+            progress(unknown);
+        const Result<Reply> seen = ask(*store, Read{plan.lease}, m_clock.now() + kCallTimeout);
+        if (!seen)
+            return end(unknown);
+        unknown.record = seen->record;
+        if (!wasCarriedOut(plan, seen->record)) {
+            unknown.sentence += ". A re-read shows the lease as it was: the request may still arrive";
+            return end(unknown);
+        }
+    }
+    return end(watch(*store, plan, written, progress, cancel));
+}
+
+ReleaseReport OperatorGate::watch(LeaseStore &store, const ReleasePlan &plan, Instant written,
+    const Progress &progress, const std::atomic<bool> *cancel)
+{
+    ReleaseWatch watching(plan, written);
+    Wakeup wakeup;
+    const std::unique_ptr<LeaseFeed> feed = m_backend->makeFeed();
+    if (feed) {
+        feed->start([&](const FeedEvent &event) {
+            if (event.lease == plan.lease || event.lease.name().empty())
+                wakeup.notify();
+        });
+    }
+    const Instant until = written + plan.wait;
+    Duration pause = 20ms;
+    while (true) {
+        const Instant asked = m_clock.now();
+        const Instant deadline = std::max(asked + 100ms, std::min(asked + kCallTimeout, until));
+        const Result<Reply> seen = ask(store, Read{plan.lease}, deadline);
+        const Instant now = m_clock.now();
+        if (seen ? watching.take(seen->record, now) : watching.takeError(seen.error(), now)) {
+            if (watching.decided())
+                break;
+            if (progress)
+                progress(watching.report());
+        }
+        if (now >= until || (cancel != nullptr && *cancel))
+            break;
+        wakeup.wait(std::min(pause, until - now));
+        pause = std::min<Duration>(pause * 3 / 2, 200ms);
+    }
+    if (feed)
+        feed->stop();
+    return watching.report();
+}
+
+ReleaseReport OperatorGate::dryRun(const ReleasePlan &plan)
+{
+    if (auto problem = problemOf(plan, m_backend->traits()))
+        return finished(ReleaseOutcome::Failed, std::move(*problem));
+    const std::unique_ptr<LeaseStore> store = m_backend->makeStore();
+    const Instant sent = m_clock.now();
+    const Result<Reply> seen = ask(*store, Read{plan.lease}, sent + kCallTimeout);
+    if (!seen)
+        return failedWrite(seen.error());
+    if (seen->record.seen() != plan.expected)
+        return refused(seen->record);
+    Fleet fleet;
+    Observation look;
+    look.record = seen->record;
+    look.record.lease = plan.lease;
+    look.serverTime = seen->serverTime;
+    look.receivedAt = m_clock.now();
+    look.roundTrip = look.receivedAt - sent;
+    fleet.apply(look, m_clock.wall());
+    const ReleaseForecast forecast = forecastRelease(
+        m_backend->traits(), *fleet.find(plan.lease), plan.verb, plan.duration, look.receivedAt);
+    ReleaseReport report = finished(forecast.possible ? expectedOutcome(plan.verb) : ReleaseOutcome::Failed,
+        forecast.possible ? "Nothing was sent. The lease is as it was seen and the request would be accepted"
+                          : forecast.why);
+    for (const std::string &sentence : forecast.sentences)
+        report.sentence += ". " + sentence;
+    report.record = seen->record;
+    return report;
+}
+
+Result<std::string> OperatorGate::init(bool dryRun)
+{
+    if (!dryRun) {
+        if (auto denied = refusal())
+            return fail(std::move(*denied));
+    }
+    return m_backend->makeStore()->init(dryRun, m_clock.now() + kCallTimeout);
+}
+
+} // namespace tenure
