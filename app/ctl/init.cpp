@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ctl/commands.h"
+#include "core/runtime/operator_gate.h"
+
+namespace tenure::ctl
+{
+namespace
+{
+
+struct InitOptions {
+    Named named;
+    bool dryRun = false;
+};
+
+constexpr const char *kExamples = R"(
+Examples:
+  tenurectl init sqlite:///var/lib/app/leases.db --dry-run     what would be made
+  tenurectl init sqlite:///var/lib/app/leases.db
+
+Candidates make what they need by themselves; init is for those who want to see it first, or
+whose candidates lack the right to.)";
+
+Exit init(const InitOptions &options, Output &output)
+{
+    const Result<Named> named = sortArguments(options.named, NeedsLease::No, environmentUrl());
+    if (!named)
+        return complain(named.error());
+    const Result<Target> target = openTarget(*named->url);
+    if (!target)
+        return complain(target.error());
+    OperatorGate gate(target->backend, SystemClock::instance(), {});
+    if (!options.dryRun)
+        gate.allowWrites(std::chrono::minutes(1));
+    const Result<std::string> done = gate.init(options.dryRun);
+    if (!done)
+        return complain(done.error());
+    output.line(*done);
+    return Exit::Done;
+}
+
+} // namespace
+
+void addInitCommand(CLI::App &app, Chosen &chosen)
+{
+    auto options = std::make_shared<InitOptions>();
+    CLI::App *command = app.add_subcommand("init", "Make what must exist first, such as a table");
+    addUrl(*command, options->named);
+    command->add_flag("--dry-run", options->dryRun, "Show it, make nothing");
+    command->footer(kExamples);
+    command->callback([options, &chosen] {
+        chosen = [options](Output &output) { return init(*options, output); };
+    });
+}
+
+} // namespace tenure::ctl

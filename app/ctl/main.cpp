@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ctl/commands.h"
+
+#include <csignal>
+#include <exception>
+
+namespace tenure::ctl
+{
+
+void addUrl(CLI::App &command, Named &named)
+{
+    command.add_option("URL", named.url, "Where the leases are; default: $TENURE_URL")->type_name("");
+}
+
+void addUrlAndLease(CLI::App &command, Named &named)
+{
+    addUrl(command, named);
+    command.add_option("LEASE", named.lease, "Name of the lease")->type_name("");
+}
+
+namespace
+{
+
+constexpr const char *kFooter = R"(
+Where leases are (URL):
+  demo:                                    a small world in this process, nothing needed
+  sqlite:///var/lib/app/leases.db          one file, for the processes of one machine
+  redis://[user:pass@]host:6379/0          also rediss:// (TLS), redis+unix:///path,
+                                           redis+sentinel://h1,h2/master
+Set TENURE_URL to leave the URL out, TENURE_PASSWORD to keep the password off the command line.
+
+Start here:
+  tenurectl list demo: --watch             who leads, live
+  tenurectl campaign sqlite:///tmp/l.db billing     compete for a lease (in two terminals)
+  tenurectl doctor redis://localhost       is it reachable, what may I do, how fast is it
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found or nobody leads, 4 conflict (the holder is
+another), 5 denied, 6 unreachable, 7 leadership lost.)";
+
+Exit parsed(CLI::App &app, int argc, char **argv, Exit &code)
+{
+    try {
+        app.parse(argc, argv);
+        return Exit::Done;
+    } catch (const CLI::Success &wanted) { // --help, --version
+        code = static_cast<Exit>(app.exit(wanted));
+    } catch (const CLI::ParseError &error) {
+        std::string command = "tenurectl";
+        for (const CLI::App *chosen : app.get_subcommands())
+            command += " " + chosen->get_name();
+        code = complainUsage(std::string(error.what()) + ". See " + command + " --help");
+    }
+    return Exit::Usage;
+}
+
+int run(int argc, char **argv)
+{
+    // A reader that goes away and a server that closes are errors of a write, not a reason to die.
+    std::signal(SIGPIPE, SIG_IGN);
+    CLI::App app("See who leads, compete for leadership, and give it up: leases on SQLite and Redis",
+        "tenurectl");
+    app.set_version_flag("--version", "tenurectl " TENURE_VERSION);
+    app.require_subcommand(1);
+    app.footer(kFooter);
+    app.get_formatter()->column_width(28);
+    Chosen chosen;
+    addListCommand(app, chosen);
+    addShowCommand(app, chosen);
+    addCampaignCommand(app, chosen);
+    addReleaseCommand(app, chosen);
+    addDoctorCommand(app, chosen);
+    addInitCommand(app, chosen);
+    Exit code = Exit::Done;
+    if (parsed(app, argc, argv, code) != Exit::Done)
+        return static_cast<int>(code);
+    Output output;
+    return static_cast<int>(chosen(output));
+}
+
+} // namespace
+} // namespace tenure::ctl
+
+int main(int argc, char **argv)
+{
+    try {
+        return tenure::ctl::run(argc, argv);
+    } catch (const std::exception &error) {
+        const tenure::Error problem{tenure::ErrorKind::Corrupt, std::string("Internal error: ") + error.what(), {}, {}, {}, {}};
+        return static_cast<int>(tenure::ctl::complain(problem));
+    }
+}
