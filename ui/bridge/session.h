@@ -18,6 +18,9 @@ namespace tenure::ui
 
 enum class Environment { Production, Staging, Development, Sim };
 
+/// Where a connection's password comes from; never from the profile itself.
+enum class SecretFrom { Nowhere, Keyring, AskEachTime };
+
 /// One saved connection. No secret in it: passwords come from the keychain or the environment.
 struct ConnectionProfile {
     QString id; ///< stable, random
@@ -27,6 +30,7 @@ struct ConnectionProfile {
     QString glob = QStringLiteral("*");
     bool connectAtStart = false;
     bool startReadOnly = true;
+    SecretFrom secretFrom = SecretFrom::Nowhere;
     bool operator==(const ConnectionProfile &) const = default;
 };
 
@@ -55,13 +59,16 @@ public:
     [[nodiscard]] const StoreTraits *traits() const; ///< nothing when the URL could not be used
     [[nodiscard]] const Backend *backend() const { return m_backend.get(); }
     /// Nothing for a connection without a backend.
-    [[nodiscard]] OperatorGate *gate() { return m_gate.get(); }
+    [[nodiscard]] OperatorGate *gate() const { return m_gate.get(); }
     [[nodiscard]] LocalInstances *instances(); ///< the world's, or this connection's own (made on first use)
     [[nodiscard]] bool discoveryComplete() const { return m_complete; }
     [[nodiscard]] bool capped() const { return m_capped; }
 
+    /// Starts watching (again). Nothing without a backend.
     void open();
+    /// Stops watching; what was known stays, as of now. Never waits: a hung monitor ends elsewhere.
     void close();
+    [[nodiscard]] bool isOpen() const { return m_monitor != nullptr; }
     void refresh();
     void focus(const LeaseId &id);
     /// A frozen view takes in nothing until thawed; `heldBack` counts what waits.
@@ -70,8 +77,14 @@ public:
     [[nodiscard]] std::uint64_t heldBack() const { return m_heldBack; }
     void acknowledge(std::uint64_t alert);
     void snooze(std::uint64_t alert, Duration duration);
-    /// Starts the release on a thread of its own; releaseProgress follows.
+    /// Starts the release on a thread of its own; releaseProgress follows. One at a time: the watch
+    /// of an earlier one ends.
     void release(const ReleasePlan &plan);
+    /// Asks the backend, on a thread, whether it would accept `plan` now; dryRunDone follows.
+    void dryRun(const ReleasePlan &plan);
+    /// Operator mode of this connection on (for that long) or off; operatorChanged follows.
+    void allowWrites(Duration howLong);
+    void readOnly();
     void cancelReleaseWatch();
 
 Q_SIGNALS:
@@ -82,16 +95,22 @@ Q_SIGNALS:
     void alertsChanged();
     void linkChanged();
     void releaseProgress(const tenure::ReleaseReport &report);
+    void dryRunDone(const tenure::ReleaseReport &report);
+    void operatorChanged();
     void audited();
 
 private:
+    struct HeldBack;
+    void startMonitor();
     void take(FleetDelta delta);
     void apply(FleetDelta &&delta);
+    void takeLeases(FleetDelta &delta);
+    OperatorGate::Audit auditSink();
 
     ConnectionProfile m_profile;
     std::unique_ptr<DemoWorld> m_world;
     std::shared_ptr<const Backend> m_backend;
-    std::unique_ptr<OperatorGate> m_gate;
+    std::shared_ptr<OperatorGate> m_gate; ///< shared with a release that is still under way
     std::unique_ptr<LocalInstances> m_instances;
     std::unique_ptr<Monitor> m_monitor;
     Mailbox m_mailbox;
@@ -100,13 +119,13 @@ private:
     std::vector<Transition> m_transitions;
     std::map<std::uint64_t, Alert> m_alerts;
     std::vector<AuditEntry> m_audit;
-    std::vector<FleetDelta> m_waiting; ///< while frozen
+    std::unique_ptr<HeldBack> m_waiting; ///< while frozen
     std::uint64_t m_heldBack = 0;
     bool m_frozen = false;
     bool m_complete = false;
     bool m_capped = false;
     struct ReleaseRun;
-    std::unique_ptr<ReleaseRun> m_release;
+    std::shared_ptr<ReleaseRun> m_release;
 };
 
 } // namespace tenure::ui
