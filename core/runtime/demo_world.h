@@ -25,7 +25,7 @@ public:
     [[nodiscard]] LocalInstances &instances() { return *m_instances; }
 
 private:
-    void tell(const std::stop_token &stop, std::uint64_t seed);
+    struct Story;
 
     std::shared_ptr<MemoryServer> m_server;
     std::shared_ptr<const Backend> m_backend;

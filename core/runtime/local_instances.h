@@ -4,10 +4,12 @@
 #include "core/backend/faulty.h"
 #include "core/runtime/elector.h"
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tenure
@@ -28,23 +30,29 @@ struct InstanceView {
 };
 
 /// Candidates that live in this process, each with threads, a connection and faults of its own: for
-/// the demo, for training and for drills. Names under "drill/" unless the caller insists. Any thread;
-/// no call blocks on the network. Destruction stops all of them, briefly and gracefully.
+/// the demo, for training and for drills. Any thread; no call waits for the network. Destruction stops
+/// all of them gracefully within a second, and abandons what is not stopped by then.
 class LocalInstances
 {
 public:
+    /// Which names may be used on a backend that others use too; a demo or memory backend takes any.
+    enum class Scope { DrillOnly, Anywhere };
+
     LocalInstances(std::shared_ptr<const Backend> backend, const Clock &clock);
     ~LocalInstances();
     LocalInstances(const LocalInstances &) = delete;
     LocalInstances &operator=(const LocalInstances &) = delete;
 
-    /// BadConfig: timing or name. `name` empty: the next free letter.
-    Result<std::uint64_t> spawn(const LeaseId &lease, const Timing &timing, std::string name = {});
+    /// BadConfig: the instance's name. Denied: a lease outside "drill/" with Scope::DrillOnly.
+    /// `name` empty: the next free letter.
+    Result<std::uint64_t> spawn(const LeaseId &lease, const Timing &timing, std::string name = {},
+        Scope scope = Scope::DrillOnly);
     void pause(std::uint64_t id, std::optional<Duration> howLong = {}); ///< as SIGSTOP
     void resume(std::uint64_t id);
     void crash(std::uint64_t id); ///< as SIGKILL: nothing is given back
     void cut(std::uint64_t id, std::optional<Duration> howLong = {}); ///< as a broken network
     void heal(std::uint64_t id);
+    void handOver(std::uint64_t id); ///< gives the lease back and stays out for a moment
     void restart(std::uint64_t id); ///< a new identity after crash or stop
     void stop(std::uint64_t id); ///< gracefully; in the background
     void remove(std::uint64_t id); ///< stops and forgets
@@ -53,13 +61,24 @@ public:
 
 private:
     struct Instance;
-    std::shared_ptr<Instance> find(std::uint64_t id) const;
+    struct Engine;
+    [[nodiscard]] Instance *find(std::uint64_t id); ///< m_mutex held
+    void bury(std::unique_ptr<Engine> engine); ///< m_mutex held
+    void callKeeper(); ///< m_mutex held
+    void keepHouse(const std::stop_token &stop);
+    [[nodiscard]] std::optional<Instant> endFaults(); ///< m_mutex held
+    [[nodiscard]] bool endStopping(); ///< m_mutex held
 
-    std::shared_ptr<const Backend> m_backend;
+    const std::shared_ptr<const Backend> m_backend;
     const Clock &m_clock;
     mutable std::mutex m_mutex;
-    std::map<std::uint64_t, std::shared_ptr<Instance>> m_instances; ///< guarded by m_mutex
-    std::uint64_t m_lastId = 0; ///< guarded by m_mutex
+    std::condition_variable_any m_changed;
+    // All guarded by m_mutex.
+    std::map<std::uint64_t, std::unique_ptr<Instance>> m_instances;
+    std::vector<std::unique_ptr<Engine>> m_buried; ///< to be destroyed by the keeper
+    std::uint64_t m_lastId = 0;
+    bool m_called = false; ///< the keeper has something to look at
+    std::jthread m_keeper; ///< ends timed faults, and what may have to wait for a call under way
 };
 
 } // namespace tenure
