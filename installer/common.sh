@@ -32,7 +32,7 @@ explain_failure() {
 trap explain_failure ERR
 
 # Lets a line of ninja's progress through each five percent and each twentieth package that apt
-# sets up; the rest of apt's chatter stays in the log, anything else (a warning) always shows.
+# sets up; the chatter of apt and cmake stays in the log, anything else (a warning) always shows.
 thin_progress() {
     awk '
         match($0, /^\[[0-9]+\/[0-9]+/) {
@@ -42,7 +42,7 @@ thin_progress() {
             last = share
             next
         }
-        /^(Get:|Selecting |Preparing |Unpacking |\(Reading|debconf:|  )/ { next }
+        /^(-- |Get:|Selecting |Preparing |Unpacking |\(Reading|debconf:|  )/ { next }
         /^Setting up / && ++packages % 20 { next }
         { print "    " $0; fflush() }'
 }
