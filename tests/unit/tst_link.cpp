@@ -110,6 +110,5 @@ void TestLink::staleExactlyAfterItsLimit()
     QCOMPARE(linkStateAt(link, kNow + 4s + 1ns), LinkState::Stale);
 }
 
-Q_DECLARE_METATYPE(tenure::LinkStatus)
 QTEST_GUILESS_MAIN(TestLink)
 #include "tst_link.moc"
