@@ -11,7 +11,7 @@ namespace tenure
 {
 
 enum class AlertState { Firing, Acknowledged, Snoozed, Resolved };
-[[nodiscard]] const char *alertStateWord(AlertState state);
+[[nodiscard]] const char* alertStateWord(AlertState state);
 
 /// One alert with a life of its own; `rule` and `lease` are its identity: one per cause.
 struct Alert {
@@ -29,35 +29,40 @@ struct Alert {
 
 struct ChurnThreshold {
     std::size_t transitions = 5; ///< this many ...
-    Duration window = std::chrono::minutes(10); ///< ... within this fire; clears below 2 in 15 minutes
+    Duration window
+        = std::chrono::minutes(10); ///< ... within this fire; clears below 2 in 15 minutes
     std::size_t clearBelow = 2;
     Duration clearWindow = std::chrono::minutes(15);
-    Duration leaderlessAtLeast = std::chrono::seconds(10); ///< leaderless: longer than max(2 ttl, this)
+    Duration leaderlessAtLeast
+        = std::chrono::seconds(10); ///< leaderless: longer than max(2 ttl, this)
 };
 
-/// Rules over transitions and time. Pure: the caller gives all time. One owner, one thread. The seam
-/// for the full rule set of DESIGN.md section 5: churn, leaderless, token went backwards, stale.
+/// Rules over transitions and time. Pure: the caller gives all time. One owner, one thread. The
+/// seam for the full rule set of DESIGN.md section 5: churn, leaderless, token went backwards,
+/// stale.
 class AlertRules
 {
 public:
     explicit AlertRules(ChurnThreshold threshold = {}) : m_threshold(threshold) { }
     /// Only for transitions seen live. Returns alerts that are new or changed.
-    std::vector<Alert> onTransition(const Transition &transition, const LeaseStatus &status);
-    /// Every second or so: raises leaderless and stale, clears what is over. Nothing about a lease is
-    /// raised while the link is not fresh.
-    std::vector<Alert> tick(const std::map<LeaseId, LeaseStatus> &leases, const LinkStatus &link, Instant now);
+    std::vector<Alert> onTransition(const Transition& transition, const LeaseStatus& status);
+    /// Every second or so: raises leaderless and stale, clears what is over. Nothing about a lease
+    /// is raised while the link is not fresh.
+    std::vector<Alert> tick(
+        const std::map<LeaseId, LeaseStatus>& leases, const LinkStatus& link, Instant now);
     std::vector<Alert> acknowledge(std::uint64_t id, Instant now);
     std::vector<Alert> snooze(std::uint64_t id, Instant until, Instant now);
-    [[nodiscard]] const std::map<std::uint64_t, Alert> &all() const { return m_alerts; }
-    [[nodiscard]] bool isChurning(const LeaseId &lease) const;
+    [[nodiscard]] const std::map<std::uint64_t, Alert>& all() const { return m_alerts; }
+    [[nodiscard]] bool isChurning(const LeaseId& lease) const;
 
 private:
-    Alert *active(const std::string &rule, const LeaseId &lease);
-    Alert &raise(const std::string &rule, const LeaseId &lease, Instant now);
-    void resolve(const std::string &rule, const LeaseId &lease, Instant now, std::vector<Alert> &out);
-    void checkToken(const Transition &transition, std::vector<Alert> &out);
-    bool tickLink(const LinkStatus &link, Instant now, std::vector<Alert> &out);
-    void tickLeaderless(const LeaseStatus &status, Instant now, std::vector<Alert> &out);
+    Alert* active(const std::string& rule, const LeaseId& lease);
+    Alert& raise(const std::string& rule, const LeaseId& lease, Instant now);
+    void resolve(
+        const std::string& rule, const LeaseId& lease, Instant now, std::vector<Alert>& out);
+    void checkToken(const Transition& transition, std::vector<Alert>& out);
+    bool tickLink(const LinkStatus& link, Instant now, std::vector<Alert>& out);
+    void tickLeaderless(const LeaseStatus& status, Instant now, std::vector<Alert>& out);
 
     ChurnThreshold m_threshold;
     std::map<std::uint64_t, Alert> m_alerts;

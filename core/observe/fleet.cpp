@@ -17,7 +17,7 @@ constexpr std::size_t kKeptBlindSpots = 16;
 constexpr std::size_t kKeptTransitionTimes = 64;
 
 template <typename T>
-void keep(std::deque<T> &items, T item, std::size_t limit)
+void keep(std::deque<T>& items, T item, std::size_t limit)
 {
     items.push_back(std::move(item));
     if (items.size() > limit)
@@ -25,7 +25,7 @@ void keep(std::deque<T> &items, T item, std::size_t limit)
 }
 
 /// The last holder that was seen to lead, present or past.
-std::string lastHolder(const LeaseStatus &status)
+std::string lastHolder(const LeaseStatus& status)
 {
     for (auto term = status.terms.rbegin(); term != status.terms.rend(); ++term) {
         if (!term->holder.empty())
@@ -35,7 +35,7 @@ std::string lastHolder(const LeaseStatus &status)
 }
 
 /// Ends the open term at `at` and begins the next.
-void turn(LeaseStatus &status, TermSeen next)
+void turn(LeaseStatus& status, TermSeen next)
 {
     if (!status.terms.empty()) {
         next.from = std::max(next.from, status.terms.back().from);
@@ -46,20 +46,20 @@ void turn(LeaseStatus &status, TermSeen next)
 }
 
 /// Did nobody look at some time since the last look?
-bool wasBlind(const LeaseStatus &status)
+bool wasBlind(const LeaseStatus& status)
 {
     return !status.blind.empty() && status.blind.back().until > status.seenAt;
 }
 
 /// When the look's holder took the lease, as a local moment between the last look and this one.
-Instant acquiredMoment(const LeaseStatus &status, const Look &look)
+Instant acquiredMoment(const LeaseStatus& status, const Look& look)
 {
     const Instant earliest = std::min(status.seenAt - status.roundTrip, look.middle());
     const Instant at = look.local(look.record().acquiredAt).value_or(look.middle());
     return std::clamp(at, earliest, look.observation().receivedAt);
 }
 
-Transition prepared(const LeaseStatus &status, const Look &look)
+Transition prepared(const LeaseStatus& status, const Look& look)
 {
     Transition t;
     t.lease = status.record.lease;
@@ -70,7 +70,7 @@ Transition prepared(const LeaseStatus &status, const Look &look)
     return t;
 }
 
-void beginTerm(LeaseStatus &status, const Look &look, Transition &t)
+void beginTerm(LeaseStatus& status, const Look& look, Transition& t)
 {
     t.newHolder = *look.record().holder;
     t.at = acquiredMoment(status, look);
@@ -87,11 +87,12 @@ void beginTerm(LeaseStatus &status, const Look &look, Transition &t)
 }
 
 /// Nobody led, now somebody does.
-Transition gained(LeaseStatus &status, const Look &look)
+Transition gained(LeaseStatus& status, const Look& look)
 {
     Transition t = prepared(status, look);
     t.kind = TransitionKind::Acquired;
-    t.oldHolder = lastHolder(status) == *look.record().holder ? *look.record().holder : std::string();
+    t.oldHolder
+        = lastHolder(status) == *look.record().holder ? *look.record().holder : std::string();
     const Instant at = acquiredMoment(status, look);
     if (!status.terms.empty() && status.terms.back().observedStart)
         t.gap = std::max(at - status.holderSince, Duration::zero());
@@ -103,7 +104,7 @@ Transition gained(LeaseStatus &status, const Look &look)
 }
 
 /// Somebody led, and in the next look another term stands there.
-Transition takenOver(LeaseStatus &status, const Look &look)
+Transition takenOver(LeaseStatus& status, const Look& look)
 {
     Transition t = prepared(status, look);
     t.oldHolder = *status.record.holder;
@@ -121,9 +122,9 @@ Transition takenOver(LeaseStatus &status, const Look &look)
     return t;
 }
 
-TransitionKind endingOf(const LeaseStatus &status, const Look &look)
+TransitionKind endingOf(const LeaseStatus& status, const Look& look)
 {
-    const LeaseRecord &now = look.record();
+    const LeaseRecord& now = look.record();
     if (now.released && !look.observation().absent)
         return TransitionKind::Released;
     const Duration slack = status.uncertainty + look.uncertainty();
@@ -136,7 +137,7 @@ TransitionKind endingOf(const LeaseStatus &status, const Look &look)
 }
 
 /// Somebody led, now nobody does.
-Transition ended(LeaseStatus &status, const Look &look)
+Transition ended(LeaseStatus& status, const Look& look)
 {
     Transition t = prepared(status, look);
     t.kind = endingOf(status, look);
@@ -150,7 +151,7 @@ Transition ended(LeaseStatus &status, const Look &look)
     return t;
 }
 
-Transition heldByOperator(LeaseStatus &status, const Look &look)
+Transition heldByOperator(LeaseStatus& status, const Look& look)
 {
     Transition t = prepared(status, look);
     t.kind = TransitionKind::Held;
@@ -162,7 +163,7 @@ Transition heldByOperator(LeaseStatus &status, const Look &look)
     return t;
 }
 
-Transition appeared(LeaseStatus &status, const Look &look)
+Transition appeared(LeaseStatus& status, const Look& look)
 {
     Transition t = prepared(status, look);
     t.kind = TransitionKind::Appeared;
@@ -191,10 +192,10 @@ Transition appeared(LeaseStatus &status, const Look &look)
 }
 
 /// What the look says against what was known; nothing when nobody's leadership changed.
-std::optional<Transition> judged(LeaseStatus &status, const Look &look)
+std::optional<Transition> judged(LeaseStatus& status, const Look& look)
 {
-    const LeaseRecord &before = status.record;
-    const LeaseRecord &now = look.record();
+    const LeaseRecord& before = status.record;
+    const LeaseRecord& now = look.record();
     if (look.onHold() && (!before.hold || before.token != now.token))
         return heldByOperator(status, look);
     if (look.held()) {
@@ -223,15 +224,15 @@ std::optional<Transition> judged(LeaseStatus &status, const Look &look)
 
 } // namespace
 
-std::vector<Transition> Fleet::apply(const Observation &observation, WallTime wall)
+std::vector<Transition> Fleet::apply(const Observation& observation, WallTime wall)
 {
-    const LeaseId &lease = observation.record.lease;
+    const LeaseId& lease = observation.record.lease;
     const auto found = m_leases.find(lease);
     if (found == m_leases.end() && observation.absent)
         return {};
     const Look look(observation);
     std::optional<Transition> transition;
-    LeaseStatus &status = found == m_leases.end() ? m_leases[lease] : found->second;
+    LeaseStatus& status = found == m_leases.end() ? m_leases[lease] : found->second;
     if (found == m_leases.end()) {
         status.record.lease = lease;
         transition = appeared(status, look);
@@ -260,7 +261,7 @@ std::vector<Transition> Fleet::tick(Instant now, WallTime wall, bool linkFresh)
     while (linkFresh && !m_expiries.empty() && m_expiries.begin()->first <= now) {
         const LeaseId lease = m_expiries.begin()->second;
         unschedule(lease);
-        LeaseStatus &status = m_leases.at(lease);
+        LeaseStatus& status = m_leases.at(lease);
         if (!status.led() || !status.expiresAt)
             continue;
         if (now < *status.expiresAt + status.uncertainty) {
@@ -288,13 +289,13 @@ std::vector<Transition> Fleet::tick(Instant now, WallTime wall, bool linkFresh)
 
 void Fleet::noteBlindSpot(Instant from, Instant until)
 {
-    for (auto &[lease, status] : m_leases) {
+    for (auto& [lease, status] : m_leases) {
         keep(status.blind, {from, until}, kKeptBlindSpots);
         m_touched.insert(lease);
     }
 }
 
-void Fleet::setChurning(const LeaseId &lease, bool churning)
+void Fleet::setChurning(const LeaseId& lease, bool churning)
 {
     const auto found = m_leases.find(lease);
     if (found == m_leases.end() || found->second.churning == churning)
@@ -303,14 +304,14 @@ void Fleet::setChurning(const LeaseId &lease, bool churning)
     m_touched.insert(lease);
 }
 
-void Fleet::forget(const LeaseId &lease)
+void Fleet::forget(const LeaseId& lease)
 {
     unschedule(lease);
     m_touched.erase(lease);
     m_leases.erase(lease);
 }
 
-const LeaseStatus *Fleet::find(const LeaseId &lease) const
+const LeaseStatus* Fleet::find(const LeaseId& lease) const
 {
     const auto found = m_leases.find(lease);
     return found == m_leases.end() ? nullptr : &found->second;
@@ -328,12 +329,12 @@ std::optional<Instant> Fleet::nextExpiry() const
     return m_expiries.empty() ? std::nullopt : std::optional(m_expiries.begin()->first);
 }
 
-void Fleet::schedule(const LeaseStatus &status)
+void Fleet::schedule(const LeaseStatus& status)
 {
     if (!status.led() || !status.expiresAt)
         return;
     // A renewal only moves the expiry away; the entry is then put right when its old time comes.
-    const LeaseId &lease = status.record.lease;
+    const LeaseId& lease = status.record.lease;
     const Instant due = *status.expiresAt + status.uncertainty;
     const auto known = m_scheduled.find(lease);
     if (known != m_scheduled.end() && known->second <= due)
@@ -343,7 +344,7 @@ void Fleet::schedule(const LeaseStatus &status)
     m_expiries.emplace(due, lease);
 }
 
-void Fleet::unschedule(const LeaseId &lease)
+void Fleet::unschedule(const LeaseId& lease)
 {
     const auto known = m_scheduled.find(lease);
     if (known == m_scheduled.end())

@@ -10,7 +10,7 @@ namespace tenure
 namespace
 {
 
-std::string nameText(const std::string &holder)
+std::string nameText(const std::string& holder)
 {
     return printable(holder, 120);
 }
@@ -27,15 +27,17 @@ std::string tokenText(FencingToken token)
 }
 
 /// "stopped renewing at 14:23:45.1, expired 15.0 s later": as far as the looks prove it.
-std::string silenceText(const LeaseStatus &status)
+std::string silenceText(const LeaseStatus& status)
 {
-    const auto ttl = status.record.ttl ? std::optional<Duration>(*status.record.ttl) : status.usualTtl;
+    const auto ttl
+        = status.record.ttl ? std::optional<Duration>(*status.record.ttl) : status.usualTtl;
     if (!status.renews() || !ttl)
         return "ran out unrenewed";
     std::string when;
     if (status.record.renewedAt)
         when = " at " + momentText(*status.record.renewedAt);
-    // Only a look after a renewal was due proves that it stopped; else it may have renewed once more.
+    // Only a look after a renewal was due proves that it stopped; else it may have renewed once
+    // more.
     const Duration usual = status.renewInterval.value_or(*ttl / 3);
     const bool proven = status.seenAt - status.lastRenewalAt > usual + usual / 4;
     std::string out = (proven ? "stopped renewing" : "was last seen renewing") + when;
@@ -43,8 +45,9 @@ std::string silenceText(const LeaseStatus &status)
     return out + ", expired " + durationText(std::max(life, Duration::zero())) + " later";
 }
 
-/// Changes of the holder that happened between two looks without being seen, by the backend's count.
-std::uint64_t unseenChanges(const LeaseStatus &status, const Look &look, const Transition &t)
+/// Changes of the holder that happened between two looks without being seen, by the backend's
+/// count.
+std::uint64_t unseenChanges(const LeaseStatus& status, const Look& look, const Transition& t)
 {
     const auto before = status.record.transitions;
     const auto now = look.record().transitions;
@@ -55,7 +58,7 @@ std::uint64_t unseenChanges(const LeaseStatus &status, const Look &look, const T
     return counted > expected ? counted - expected : 0;
 }
 
-std::string unseenText(const LeaseStatus &status, const Look &look, const Transition &t)
+std::string unseenText(const LeaseStatus& status, const Look& look, const Transition& t)
 {
     const std::uint64_t n = unseenChanges(status, look, t);
     if (n == 0)
@@ -64,7 +67,7 @@ std::string unseenText(const LeaseStatus &status, const Look &look, const Transi
         + " more happened between two looks";
 }
 
-std::string leftText(const LeaseStatus &status, Instant at)
+std::string leftText(const LeaseStatus& status, Instant at)
 {
     if (!status.expiresAt)
         return {};
@@ -74,9 +77,9 @@ std::string leftText(const LeaseStatus &status, Instant at)
 
 } // namespace
 
-std::string appearedText(const Look &look)
+std::string appearedText(const Look& look)
 {
-    const LeaseRecord &now = look.record();
+    const LeaseRecord& now = look.record();
     if (look.onHold())
         return "first seen, held by operator " + nameText(now.hold->by);
     if (!look.held())
@@ -84,10 +87,11 @@ std::string appearedText(const Look &look)
     std::string out = "first seen, held by " + nameText(*now.holder) + tokenText(now.token);
     if (now.acquiredAt)
         out += " since " + momentText(*now.acquiredAt);
-    return out + (now.remaining ? ", " + durationText(*now.remaining) + " left" : ", no expiry is known");
+    return out
+        + (now.remaining ? ", " + durationText(*now.remaining) + " left" : ", no expiry is known");
 }
 
-std::string acquiredText(const LeaseStatus &status, const Look &look, const Transition &t)
+std::string acquiredText(const LeaseStatus& status, const Look& look, const Transition& t)
 {
     std::string out;
     if (status.led() || (t.oldHolder == t.newHolder && !t.oldHolder.empty())) {
@@ -100,7 +104,7 @@ std::string acquiredText(const LeaseStatus &status, const Look &look, const Tran
     return out + unseenText(status, look, t);
 }
 
-std::string takenOverText(const LeaseStatus &status, const Look &look, const Transition &t)
+std::string takenOverText(const LeaseStatus& status, const Look& look, const Transition& t)
 {
     const std::string taken = ", taken over by " + nameText(t.newHolder) + tokenText(t.token);
     std::string out = nameText(t.oldHolder) + " ";
@@ -112,35 +116,36 @@ std::string takenOverText(const LeaseStatus &status, const Look &look, const Tra
         + unseenText(status, look, t);
 }
 
-std::string endedText(const LeaseStatus &status, const Look &look, const Transition &t)
+std::string endedText(const LeaseStatus& status, const Look& look, const Transition& t)
 {
     const std::string who = nameText(t.oldHolder);
     switch (t.kind) {
     case TransitionKind::Released:
         if (!look.record().released)
-            return who + " is gone" + leftText(status, t.at) + ": given back or deleted, the format does not tell";
+            return who + " is gone" + leftText(status, t.at)
+                + ": given back or deleted, the format does not tell";
         return who + " gave it back" + leftText(status, t.at)
             + (status.record.stepDownAsked ? ", as an operator had asked" : "");
     case TransitionKind::ForcedRelease:
         return who + " was cleared by hand" + leftText(status, t.at);
     case TransitionKind::Deleted:
-        return "the backend no longer knows this lease, last held by " + who + leftText(status, t.at)
-            + ": deleted, or its server lost its data";
+        return "the backend no longer knows this lease, last held by " + who
+            + leftText(status, t.at) + ": deleted, or its server lost its data";
     default:
         return expiredText(status);
     }
 }
 
-std::string expiredText(const LeaseStatus &status)
+std::string expiredText(const LeaseStatus& status)
 {
     return nameText(status.record.holder.value_or(std::string())) + " " + silenceText(status);
 }
 
-std::string heldText(const LeaseStatus &status, const Look &look)
+std::string heldText(const LeaseStatus& status, const Look& look)
 {
-    const OperatorHold &hold = *look.record().hold;
-    std::string out = "held by operator " + nameText(hold.by) + " for " + durationText(hold.remaining)
-        + ": nobody may lead meanwhile";
+    const OperatorHold& hold = *look.record().hold;
+    std::string out = "held by operator " + nameText(hold.by) + " for "
+        + durationText(hold.remaining) + ": nobody may lead meanwhile";
     if (status.led())
         out += "; " + nameText(*status.record.holder) + " must step down";
     return out;

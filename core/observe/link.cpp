@@ -20,12 +20,12 @@ std::string ageText(Duration age)
     return "0." + std::to_string(tenths) + " s";
 }
 
-std::string nextTryText(const LinkStatus &link, Instant now)
+std::string nextTryText(const LinkStatus& link, Instant now)
 {
     return link.nextTry ? "next try in " + ageText(*link.nextTry - now) : std::string();
 }
 
-bool needsAPerson(const LinkStatus &link)
+bool needsAPerson(const LinkStatus& link)
 {
     return link.error
         && (link.error->kind == ErrorKind::Denied || link.error->kind == ErrorKind::Rejected);
@@ -33,7 +33,7 @@ bool needsAPerson(const LinkStatus &link)
 
 } // namespace
 
-LinkState linkStateAt(const LinkStatus &link, Instant now)
+LinkState linkStateAt(const LinkStatus& link, Instant now)
 {
     if (link.paused)
         return LinkState::Paused;
@@ -47,7 +47,7 @@ LinkState linkStateAt(const LinkStatus &link, Instant now)
     return link.pushOpen ? LinkState::Live : LinkState::Polling;
 }
 
-const char *linkWord(LinkState state)
+const char* linkWord(LinkState state)
 {
     switch (state) {
     case LinkState::Connecting:
@@ -68,7 +68,7 @@ const char *linkWord(LinkState state)
     return "";
 }
 
-std::string linkText(const LinkStatus &link, Instant now)
+std::string linkText(const LinkStatus& link, Instant now)
 {
     const LinkState state = linkStateAt(link, now);
     std::string out = linkWord(state);
@@ -81,8 +81,8 @@ std::string linkText(const LinkStatus &link, Instant now)
         const std::string next = nextTryText(link, now);
         if (link.attempt == 0)
             return out;
-        return out + " (" + std::to_string(link.attempt) + " failed" + (next.empty() ? "" : ", " + next)
-            + ")";
+        return out + " (" + std::to_string(link.attempt) + " failed"
+            + (next.empty() ? "" : ", " + next) + ")";
     }
     case LinkState::Disconnected: {
         const std::string next = nextTryText(link, now);

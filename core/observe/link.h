@@ -13,7 +13,8 @@ namespace tenure
 /// How a connection's data may be believed (UX.md section 1).
 enum class LinkState { Connecting, Live, Polling, Stale, Disconnected, Denied, Paused };
 
-/// The health of one connection, as values that do not age by themselves; linkStateAt() judges them.
+/// The health of one connection, as values that do not age by themselves; linkStateAt() judges
+/// them.
 struct LinkStatus {
     bool connected = false; ///< the last call succeeded
     bool everConnected = false;
@@ -33,14 +34,14 @@ struct LinkStatus {
     std::optional<Duration> skew;
     std::string server; ///< "Redis 7.0.15, standalone"
     std::string epoch;
-    bool operator==(const LinkStatus &) const = default;
+    bool operator==(const LinkStatus&) const = default;
 };
 
-[[nodiscard]] LinkState linkStateAt(const LinkStatus &link, Instant now);
+[[nodiscard]] LinkState linkStateAt(const LinkStatus& link, Instant now);
 /// "LIVE", "POLLING", "STALE", "CONNECTING", "DISCONNECTED", "DENIED", "PAUSED".
-[[nodiscard]] const char *linkWord(LinkState state);
+[[nodiscard]] const char* linkWord(LinkState state);
 /// With age: "LIVE 0.3 s", "STALE 7.2 s", "DISCONNECTED 41 s, next try in 4.0 s".
-[[nodiscard]] std::string linkText(const LinkStatus &link, Instant now);
+[[nodiscard]] std::string linkText(const LinkStatus& link, Instant now);
 /// May a state word or a countdown be shown as true? (R1, P10)
 [[nodiscard]] bool isFresh(LinkState state);
 

@@ -16,7 +16,7 @@ constexpr std::size_t kKeptRenewals = 60;
 /// Servers round the time left to milliseconds and their clocks run a little faster or slower.
 constexpr Duration kRounding = 5ms;
 
-std::optional<Duration> ttlOf(const LeaseStatus &status)
+std::optional<Duration> ttlOf(const LeaseStatus& status)
 {
     if (status.record.ttl)
         return Duration(*status.record.ttl);
@@ -24,9 +24,9 @@ std::optional<Duration> ttlOf(const LeaseStatus &status)
 }
 
 /// The local moment of the renewal that the look shows, or nothing when it shows none.
-std::optional<Instant> renewalIn(const LeaseStatus &status, const Look &look)
+std::optional<Instant> renewalIn(const LeaseStatus& status, const Look& look)
 {
-    const LeaseRecord &now = look.record();
+    const LeaseRecord& now = look.record();
     if (now.renewedAt && status.record.renewedAt) {
         if (*now.renewedAt <= *status.record.renewedAt)
             return std::nullopt;
@@ -42,10 +42,10 @@ std::optional<Instant> renewalIn(const LeaseStatus &status, const Look &look)
     return ttl ? std::clamp(*expires - *ttl, earliest, look.middle()) : look.middle();
 }
 
-std::optional<Duration> usualInterval(const std::deque<RenewalSeen> &renewals)
+std::optional<Duration> usualInterval(const std::deque<RenewalSeen>& renewals)
 {
     std::vector<Duration> intervals;
-    for (const RenewalSeen &renewal : renewals) {
+    for (const RenewalSeen& renewal : renewals) {
         if (renewal.interval > Duration::zero())
             intervals.push_back(renewal.interval);
     }
@@ -58,7 +58,7 @@ std::optional<Duration> usualInterval(const std::deque<RenewalSeen> &renewals)
 
 /// How much was left and whether it was late. Looks that are far apart may have missed renewals in
 /// between; then only what the last look before it proves is told.
-RenewalSeen judged(const LeaseStatus &status, Instant at)
+RenewalSeen judged(const LeaseStatus& status, Instant at)
 {
     RenewalSeen seen;
     seen.at = at;
@@ -78,10 +78,9 @@ RenewalSeen judged(const LeaseStatus &status, Instant at)
 
 } // namespace
 
-Look::Look(const Observation &observation)
-    : m_observation(observation)
-    , m_middle(observation.receivedAt - observation.roundTrip / 2)
-    , m_uncertainty(observation.roundTrip / 2)
+Look::Look(const Observation& observation)
+    : m_observation(observation), m_middle(observation.receivedAt - observation.roundTrip / 2),
+      m_uncertainty(observation.roundTrip / 2)
 {
 }
 
@@ -99,10 +98,10 @@ std::optional<Instant> Look::expiresAt() const
     return onHold() ? std::optional(m_middle + record().hold->remaining) : std::nullopt;
 }
 
-bool isSameTerm(const LeaseStatus &status, const Look &look)
+bool isSameTerm(const LeaseStatus& status, const Look& look)
 {
-    const LeaseRecord &before = status.record;
-    const LeaseRecord &now = look.record();
+    const LeaseRecord& before = status.record;
+    const LeaseRecord& now = look.record();
     if (before.holder != now.holder || before.token != now.token)
         return false;
     if (before.nonce && now.nonce && before.nonce != now.nonce)
@@ -110,7 +109,7 @@ bool isSameTerm(const LeaseStatus &status, const Look &look)
     return !before.acquiredAt || !now.acquiredAt || before.acquiredAt == now.acquiredAt;
 }
 
-void noteRenewal(LeaseStatus &status, const Look &look)
+void noteRenewal(LeaseStatus& status, const Look& look)
 {
     const auto at = renewalIn(status, look);
     if (!at)
@@ -118,8 +117,8 @@ void noteRenewal(LeaseStatus &status, const Look &look)
     const RenewalSeen seen = judged(status, *at);
     const auto usual = status.renewInterval;
     if (usual && seen.interval > *usual) {
-        const double periods = static_cast<double>(seen.interval.count())
-            / static_cast<double>(usual->count());
+        const double periods
+            = static_cast<double>(seen.interval.count()) / static_cast<double>(usual->count());
         status.missedRenewals += static_cast<std::uint64_t>(std::max(0L, std::lround(periods) - 1));
     }
     status.renewals.push_back(seen);
@@ -129,15 +128,17 @@ void noteRenewal(LeaseStatus &status, const Look &look)
     status.lastRenewalAt = *at;
     status.renewInterval = usualInterval(status.renewals);
     if (!look.record().ttl && look.record().remaining)
-        status.usualTtl = std::max(status.usualTtl.value_or(Duration::zero()), *look.record().remaining);
+        status.usualTtl
+            = std::max(status.usualTtl.value_or(Duration::zero()), *look.record().remaining);
 }
 
-void takeIn(LeaseStatus &status, const Look &look)
+void takeIn(LeaseStatus& status, const Look& look)
 {
-    const Observation &observation = look.observation();
+    const Observation& observation = look.observation();
     const std::string kind = status.record.kind;
     const LeaseId lease = status.record.lease;
-    const bool silent = observation.absent || (!look.held() && !look.onHold() && !observation.record.token);
+    const bool silent
+        = observation.absent || (!look.held() && !look.onHold() && !observation.record.token);
     status.record = observation.absent ? LeaseRecord() : observation.record;
     status.record.lease = lease;
     if (silent && status.firstSeenAt != Instant())

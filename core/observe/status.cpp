@@ -13,9 +13,9 @@ namespace
 
 /// What each state is called, in the order of the enum.
 struct StateNames {
-    const char *word;
-    const char *glyph;
-    const char *json;
+    const char* word;
+    const char* glyph;
+    const char* json;
     int severity;
 };
 
@@ -41,7 +41,7 @@ StateNames namesOf(LeaseState state)
 }
 
 /// Seen unchanged past its end: the fleet told so, or the last look itself came later.
-bool seenToRunOut(const LeaseStatus &status, Instant now)
+bool seenToRunOut(const LeaseStatus& status, Instant now)
 {
     if (!status.record.holder)
         return false;
@@ -51,12 +51,12 @@ bool seenToRunOut(const LeaseStatus &status, Instant now)
         && status.seenAt > *status.expiresAt + status.uncertainty;
 }
 
-std::string holderText(const LeaseStatus &status)
+std::string holderText(const LeaseStatus& status)
 {
     return printable(status.record.holder.value_or(std::string()), 120);
 }
 
-std::string explainHeld(const LeaseStatus &status, Instant now)
+std::string explainHeld(const LeaseStatus& status, Instant now)
 {
     std::string out = " by " + holderText(status) + " for "
         + (status.holderSinceExact ? "" : "at least ") + durationText(now - status.holderSince);
@@ -69,10 +69,10 @@ std::string explainHeld(const LeaseStatus &status, Instant now)
     return out;
 }
 
-std::string explainLate(const LeaseStatus &status, Instant now)
+std::string explainLate(const LeaseStatus& status, Instant now)
 {
-    std::string out = ": " + durationText(now - status.lastRenewalAt) + " since the last renewal of "
-        + holderText(status);
+    std::string out = ": " + durationText(now - status.lastRenewalAt)
+        + " since the last renewal of " + holderText(status);
     if (status.renewInterval)
         out += ", usually " + durationText(*status.renewInterval);
     const Duration left = *status.expiresAt - now;
@@ -81,35 +81,37 @@ std::string explainLate(const LeaseStatus &status, Instant now)
     return out + "; should have run out " + durationText(-left) + " ago, not yet confirmed";
 }
 
-std::string explainVacant(const LeaseStatus &status, Instant now)
+std::string explainVacant(const LeaseStatus& status, Instant now)
 {
-    std::string out = ": nobody leads for " + std::string(status.holderSinceExact ? "" : "at least ")
+    std::string out = ": nobody leads for "
+        + std::string(status.holderSinceExact ? "" : "at least ")
         + durationText(now - status.holderSince);
     const auto last = std::find_if(status.terms.rbegin(), status.terms.rend(),
-        [](const TermSeen &term) { return !term.holder.empty(); });
+        [](const TermSeen& term) { return !term.holder.empty(); });
     if (last != status.terms.rend())
         out += "; the last leader seen was " + printable(last->holder, 120);
     if (status.record.released)
         out += "; it gave the lease back";
     const std::size_t waiting = status.record.candidates.size();
     if (waiting > 0)
-        out += "; " + std::to_string(waiting) + (waiting == 1 ? " candidate waits" : " candidates wait");
+        out += "; " + std::to_string(waiting)
+            + (waiting == 1 ? " candidate waits" : " candidates wait");
     return out;
 }
 
 } // namespace
 
-const char *stateWord(LeaseState state)
+const char* stateWord(LeaseState state)
 {
     return namesOf(state).word;
 }
 
-const char *stateGlyph(LeaseState state)
+const char* stateGlyph(LeaseState state)
 {
     return namesOf(state).glyph;
 }
 
-const char *stateJson(LeaseState state)
+const char* stateJson(LeaseState state)
 {
     return namesOf(state).json;
 }
@@ -138,12 +140,12 @@ std::size_t LeaseStatus::transitionsSince(Instant when) const
 double LeaseStatus::leastHeadroom() const
 {
     double least = 1;
-    for (const RenewalSeen &renewal : renewals)
+    for (const RenewalSeen& renewal : renewals)
         least = std::min(least, renewal.headroom);
     return least;
 }
 
-LeaseState stateAt(const LeaseStatus &status, LinkState link, Instant now)
+LeaseState stateAt(const LeaseStatus& status, LinkState link, Instant now)
 {
     if (!isFresh(link))
         return LeaseState::Unknown;
@@ -156,7 +158,8 @@ LeaseState stateAt(const LeaseStatus &status, LinkState link, Instant now)
     const Duration safe = *status.expiresAt - status.uncertainty - now;
     if (safe <= Duration::zero())
         return LeaseState::Overdue;
-    const auto ttl = status.record.ttl ? std::optional<Duration>(*status.record.ttl) : status.usualTtl;
+    const auto ttl
+        = status.record.ttl ? std::optional<Duration>(*status.record.ttl) : status.usualTtl;
     if (!ttl || !status.renews())
         return LeaseState::Held;
     if (safe < *ttl / 5)
@@ -164,14 +167,14 @@ LeaseState stateAt(const LeaseStatus &status, LinkState link, Instant now)
     return safe < *ttl / 2 ? LeaseState::Late : LeaseState::Held;
 }
 
-std::optional<Duration> remainingAt(const LeaseStatus &status, LinkState link, Instant now)
+std::optional<Duration> remainingAt(const LeaseStatus& status, LinkState link, Instant now)
 {
     if (!isFresh(link) || !status.expiresAt)
         return std::nullopt;
     return std::max(*status.expiresAt - now, Duration::zero());
 }
 
-std::string explainState(const LeaseStatus &status, LinkState link, Instant now)
+std::string explainState(const LeaseStatus& status, LinkState link, Instant now)
 {
     const LeaseState state = stateAt(status, link, now);
     const std::string word = stateWord(state);
@@ -179,7 +182,8 @@ std::string explainState(const LeaseStatus &status, LinkState link, Instant now)
     case LeaseState::Unknown:
         return word + ": the connection is " + linkWord(link) + ", last seen "
             + durationText(now - status.seenAt) + " ago"
-            + (status.record.holder ? ", then held by " + holderText(status) : ", then held by nobody");
+            + (status.record.holder ? ", then held by " + holderText(status)
+                                    : ", then held by nobody");
     case LeaseState::Held:
         return word + explainHeld(status, now)
             + (status.record.stepDownAsked ? "; an operator asked it to step down" : "");
@@ -190,7 +194,8 @@ std::string explainState(const LeaseStatus &status, LinkState link, Instant now)
         return word + ": " + holderText(status) + " did not renew and ran out "
             + durationText(status.expiresAt ? now - *status.expiresAt : Duration::zero()) + " ago";
     case LeaseState::OperatorHold:
-        return word + ": nobody may lead, held by operator " + printable(status.record.hold->by, 120)
+        return word + ": nobody may lead, held by operator "
+            + printable(status.record.hold->by, 120)
             + (status.expiresAt
                     ? " for " + durationText(std::max(*status.expiresAt - now, Duration::zero()))
                     : std::string());
@@ -200,7 +205,7 @@ std::string explainState(const LeaseStatus &status, LinkState link, Instant now)
     return word;
 }
 
-const char *transitionWord(TransitionKind kind)
+const char* transitionWord(TransitionKind kind)
 {
     switch (kind) {
     case TransitionKind::Appeared:

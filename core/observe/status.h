@@ -25,9 +25,9 @@ struct Observation {
 /// deadline (4/5 ttl); Expired: seen unchanged past its ttl while the link was fresh.
 enum class LeaseState { Held, Late, Overdue, Expired, Vacant, OperatorHold, Unknown };
 
-[[nodiscard]] const char *stateWord(LeaseState state); ///< "HELD" ... "HOLD" "UNKNOWN"
-[[nodiscard]] const char *stateGlyph(LeaseState state); ///< UTF-8, one per state, different shapes
-[[nodiscard]] const char *stateJson(LeaseState state); ///< "held" ... "operator-hold" "unknown"
+[[nodiscard]] const char* stateWord(LeaseState state); ///< "HELD" ... "HOLD" "UNKNOWN"
+[[nodiscard]] const char* stateGlyph(LeaseState state); ///< UTF-8, one per state, different shapes
+[[nodiscard]] const char* stateJson(LeaseState state); ///< "held" ... "operator-hold" "unknown"
 [[nodiscard]] int severity(LeaseState state); ///< larger is worse; Held is 0
 
 /// A renewal that was seen.
@@ -77,8 +77,8 @@ struct LeaseStatus {
     std::uint64_t transitionsSeen = 0; ///< in this session
     bool churning = false; ///< marked by the churn rule
     bool absent = false; ///< the backend knows no such lease any more
-    /// Usual life of a grant: the record's ttl, or for formats without one the longest time left that
-    /// was seen at a renewal. Outlives the term, so that a vacancy can be measured against it.
+    /// Usual life of a grant: the record's ttl, or for formats without one the longest time left
+    /// that was seen at a renewal. Outlives the term, so that a vacancy can be measured against it.
     std::optional<Duration> usualTtl;
 
     /// Somebody leads as far as is known: a holder that was not seen to run out.
@@ -91,15 +91,26 @@ struct LeaseStatus {
     [[nodiscard]] double leastHeadroom() const;
 };
 
-[[nodiscard]] LeaseState stateAt(const LeaseStatus &status, LinkState link, Instant now);
+[[nodiscard]] LeaseState stateAt(const LeaseStatus& status, LinkState link, Instant now);
 /// Time left, never negative; nothing when unknown, vacant or the link is not fresh.
-[[nodiscard]] std::optional<Duration> remainingAt(const LeaseStatus &status, LinkState link, Instant now);
+[[nodiscard]] std::optional<Duration> remainingAt(
+    const LeaseStatus& status, LinkState link, Instant now);
 /// The present state in a sentence from the evidence: "LATE: 7.9 s since the last renewal, usually
 /// 5.0 s; expires in 4.1 s".
-[[nodiscard]] std::string explainState(const LeaseStatus &status, LinkState link, Instant now);
+[[nodiscard]] std::string explainState(const LeaseStatus& status, LinkState link, Instant now);
 
-enum class TransitionKind { Appeared, Acquired, Released, Expired, TakenOver, ForcedRelease, Held, Deleted };
-[[nodiscard]] const char *transitionWord(TransitionKind kind); ///< "appeared", "taken-over", "forced-release" ...
+enum class TransitionKind {
+    Appeared,
+    Acquired,
+    Released,
+    Expired,
+    TakenOver,
+    ForcedRelease,
+    Held,
+    Deleted
+};
+[[nodiscard]] const char* transitionWord(
+    TransitionKind kind); ///< "appeared", "taken-over", "forced-release" ...
 
 /// One change of a lease's leadership.
 struct Transition {

@@ -6,7 +6,8 @@
 namespace tenure
 {
 
-Monitor::Monitor(std::shared_ptr<const Backend> backend, Options options, const Clock &clock, Sink sink)
+Monitor::Monitor(
+    std::shared_ptr<const Backend> backend, Options options, const Clock& clock, Sink sink)
     : m_core(std::make_unique<Core>(std::move(backend), std::move(options), clock, std::move(sink)))
 {
 }
@@ -20,21 +21,21 @@ void Monitor::start()
 {
     if (m_core->thread.joinable())
         return;
-    m_core->post([](MonitorInbox &inbox) {
+    m_core->post([](MonitorInbox& inbox) {
         inbox.stopping = false;
         inbox.relist = true;
     });
     m_core->thread = std::thread([core = m_core.get()] { core->run(); });
     m_core->feed = m_core->backend->makeFeed();
     if (m_core->feed)
-        m_core->feed->start([core = m_core.get()](const FeedEvent &event) { core->tell(event); });
+        m_core->feed->start([core = m_core.get()](const FeedEvent& event) { core->tell(event); });
 }
 
 void Monitor::stop()
 {
     if (!m_core->thread.joinable())
         return;
-    m_core->post([](MonitorInbox &inbox) { inbox.stopping = true; });
+    m_core->post([](MonitorInbox& inbox) { inbox.stopping = true; });
     if (m_core->feed)
         m_core->feed->stop();
     m_core->thread.join();
@@ -43,22 +44,22 @@ void Monitor::stop()
 
 void Monitor::refresh()
 {
-    m_core->post([](MonitorInbox &inbox) { ++inbox.refreshes; });
+    m_core->post([](MonitorInbox& inbox) { ++inbox.refreshes; });
 }
 
-void Monitor::focus(const LeaseId &lease)
+void Monitor::focus(const LeaseId& lease)
 {
-    m_core->post([&](MonitorInbox &inbox) { inbox.focus = lease; });
+    m_core->post([&](MonitorInbox& inbox) { inbox.focus = lease; });
 }
 
 void Monitor::acknowledge(std::uint64_t alert)
 {
-    m_core->post([&](MonitorInbox &inbox) { inbox.orders.push_back({alert, {}}); });
+    m_core->post([&](MonitorInbox& inbox) { inbox.orders.push_back({alert, {}}); });
 }
 
 void Monitor::snooze(std::uint64_t alert, Duration duration)
 {
-    m_core->post([&](MonitorInbox &inbox) { inbox.orders.push_back({alert, duration}); });
+    m_core->post([&](MonitorInbox& inbox) { inbox.orders.push_back({alert, duration}); });
 }
 
 } // namespace tenure

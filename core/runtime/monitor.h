@@ -27,9 +27,9 @@ struct FleetDelta {
     std::uint64_t refreshes = 0; ///< how many refresh() calls are fully answered
 };
 
-/// Watches the leases of one backend: discovery, push, adaptive polling, freshness, churn. One thread
-/// and two connections (store, feed) of its own; reconnects for ever with backoff and never blocks
-/// its caller. Looking only (P8).
+/// Watches the leases of one backend: discovery, push, adaptive polling, freshness, churn. One
+/// thread and two connections (store, feed) of its own; reconnects for ever with backoff and never
+/// blocks its caller. Looking only (P8).
 class Monitor
 {
 public:
@@ -37,7 +37,8 @@ public:
         std::string glob = "*"; ///< which names
         std::vector<LeaseId> only; ///< when not empty: just these, no discovery
         Duration probeEvery = std::chrono::seconds(2);
-        Duration minimumPoll = std::chrono::milliseconds(250); ///< one lease is not read more often, but near its expiry
+        Duration minimumPoll = std::chrono::milliseconds(
+            250); ///< one lease is not read more often, but near its expiry
         std::size_t limit = 20000;
         Duration rediscoverEvery = std::chrono::seconds(10);
         Duration callTimeout = std::chrono::seconds(3);
@@ -47,10 +48,10 @@ public:
     using Sink = std::function<void(FleetDelta)>;
 
     /// `sink` runs on the monitor's thread, at most 20 times a second, never after stop() returned.
-    Monitor(std::shared_ptr<const Backend> backend, Options options, const Clock &clock, Sink sink);
+    Monitor(std::shared_ptr<const Backend> backend, Options options, const Clock& clock, Sink sink);
     ~Monitor(); ///< stops
-    Monitor(const Monitor &) = delete;
-    Monitor &operator=(const Monitor &) = delete;
+    Monitor(const Monitor&) = delete;
+    Monitor& operator=(const Monitor&) = delete;
 
     void start();
     /// Bounded by the call timeout.
@@ -58,7 +59,7 @@ public:
     /// A verified re-read of everything (F5); also tries a broken connection at once.
     void refresh();
     /// The lease a person looks at: read at least every 500 ms.
-    void focus(const LeaseId &lease);
+    void focus(const LeaseId& lease);
     void acknowledge(std::uint64_t alert);
     void snooze(std::uint64_t alert, Duration duration);
 

@@ -32,19 +32,15 @@ bool needsAPerson(ErrorKind kind)
 
 } // namespace
 
-Monitor::Core::Core(std::shared_ptr<const Backend> b, Options o, const Clock &c, Sink s)
-    : backend(std::move(b))
-    , options(std::move(o))
-    , clock(c)
-    , sink(std::move(s))
-    , m_random(systemEntropy())
-    , m_alerts(options.churn)
+Monitor::Core::Core(std::shared_ptr<const Backend> b, Options o, const Clock& c, Sink s)
+    : backend(std::move(b)), options(std::move(o)), clock(c), sink(std::move(s)),
+      m_random(systemEntropy()), m_alerts(options.churn)
 {
 }
 
-void Monitor::Core::tell(const FeedEvent &event)
+void Monitor::Core::tell(const FeedEvent& event)
 {
-    post([&](MonitorInbox &box) {
+    post([&](MonitorInbox& box) {
         box.streamAlive = event.at;
         switch (event.kind) {
         case FeedEvent::Kind::Opened:
@@ -116,7 +112,7 @@ void Monitor::Core::takeInbox()
         m_streamAlive = *news.streamAlive;
     if (news.stream)
         takeStream(*news.stream);
-    for (const LeaseId &lease : news.changed) {
+    for (const LeaseId& lease : news.changed) {
         if (wanted(lease))
             m_schedule.hasten(lease, now);
     }
@@ -130,14 +126,14 @@ void Monitor::Core::takeInbox()
     if (news.relist || news.refreshes > m_refreshAsked)
         startOver();
     m_refreshAsked = news.refreshes;
-    for (const auto &order : news.orders) {
+    for (const auto& order : news.orders) {
         auto told = order.snooze ? m_alerts.snooze(order.alert, now + *order.snooze, now)
                                  : m_alerts.acknowledge(order.alert, now);
         m_delta.alerts.insert(m_delta.alerts.end(), told.begin(), told.end());
     }
 }
 
-void Monitor::Core::takeStream(const FeedEvent &event)
+void Monitor::Core::takeStream(const FeedEvent& event)
 {
     m_urgent = true;
     m_link.pushOpen = event.kind == FeedEvent::Kind::Opened;
@@ -210,7 +206,7 @@ void Monitor::Core::answered(Instant sent, Instant received)
     m_link.lastProof = received;
 }
 
-void Monitor::Core::failed(const Error &error)
+void Monitor::Core::failed(const Error& error)
 {
     const Instant now = clock.now();
     if (m_link.connected || m_link.attempt == 0)
@@ -221,8 +217,9 @@ void Monitor::Core::failed(const Error &error)
     m_link.error = error;
     ++m_link.attempt;
     const int doublings = std::min(m_link.attempt - 1, 5);
-    Duration wait = needsAPerson(error.kind) ? kLongestBackoff
-                                             : std::min(kFirstBackoff * (1 << doublings), kLongestBackoff);
+    Duration wait = needsAPerson(error.kind)
+        ? kLongestBackoff
+        : std::min(kFirstBackoff * (1 << doublings), kLongestBackoff);
     wait = std::chrono::duration_cast<Duration>(wait * (0.5 + m_random.uniform() / 2));
     if (error.retryAfter)
         wait = std::max<Duration>(wait, std::min<Duration>(*error.retryAfter, 1min));
@@ -240,7 +237,7 @@ void Monitor::Core::startOver()
     m_unverified.clear();
     if (!m_listing) {
         m_unverified.insert(options.only.begin(), options.only.end());
-        for (const LeaseId &lease : options.only)
+        for (const LeaseId& lease : options.only)
             m_schedule.hasten(lease, m_listStarted);
     }
 }
@@ -254,14 +251,16 @@ void Monitor::Core::letTimePass()
         m_urgent = true;
     }
     const bool fresh = isFresh(linkStateAt(m_link, now));
-    // Only what an answered look could have seen is judged: no renewal is missed for want of looking.
+    // Only what an answered look could have seen is judged: no renewal is missed for want of
+    // looking.
     const Instant proven = std::min(m_proofSent, m_schedule.earliest().value_or(m_proofSent));
-    for (const Transition &transition : m_fleet.tick(proven, clock.wall(), fresh && m_link.connected))
+    for (const Transition& transition :
+        m_fleet.tick(proven, clock.wall(), fresh && m_link.connected))
         take(transition);
     if (now < m_nextRules)
         return;
     m_nextRules = now + kRulesEvery;
-    for (Alert &alert : m_alerts.tick(m_fleet.all(), m_link, now)) {
+    for (Alert& alert : m_alerts.tick(m_fleet.all(), m_link, now)) {
         if (alert.rule == "churn")
             m_fleet.setChurning(alert.lease, m_alerts.isChurning(alert.lease));
         m_delta.alerts.push_back(std::move(alert));
@@ -274,11 +273,12 @@ void Monitor::Core::publish()
     const Instant now = clock.now();
     if (now - m_published < kPublishEvery)
         return;
-    const bool older = m_delta.link.lastProof != m_link.lastProof && now - m_published >= kCalmPublishEvery;
+    const bool older
+        = m_delta.link.lastProof != m_link.lastProof && now - m_published >= kCalmPublishEvery;
     if (!hasNews() && !older)
         return;
-    for (const LeaseId &lease : m_fleet.takeTouched()) {
-        if (const LeaseStatus *status = m_fleet.find(lease))
+    for (const LeaseId& lease : m_fleet.takeTouched()) {
+        if (const LeaseStatus* status = m_fleet.find(lease))
             m_delta.changed.push_back(*status);
     }
     m_link.pollEvery = longestPause(rules(), {});

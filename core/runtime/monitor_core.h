@@ -31,10 +31,10 @@ struct MonitorInbox {
 
 /// Monitor's thread and all it knows.
 struct Monitor::Core {
-    Core(std::shared_ptr<const Backend> b, Options o, const Clock &c, Sink s);
+    Core(std::shared_ptr<const Backend> b, Options o, const Clock& c, Sink s);
 
     void run();
-    void tell(const FeedEvent &event); ///< on the feed's thread
+    void tell(const FeedEvent& event); ///< on the feed's thread
     template <typename Change>
     void post(Change change)
     {
@@ -48,7 +48,7 @@ struct Monitor::Core {
 
     const std::shared_ptr<const Backend> backend;
     const Options options;
-    const Clock &clock;
+    const Clock& clock;
     const Sink sink;
     std::unique_ptr<LeaseFeed> feed; ///< made and stopped by the owner's thread
     std::thread thread;
@@ -60,7 +60,7 @@ struct Monitor::Core {
 private:
     // What the loop does, in its order.
     void takeInbox();
-    void takeStream(const FeedEvent &event);
+    void takeStream(const FeedEvent& event);
     void work();
     void publish();
     void pause();
@@ -70,7 +70,7 @@ private:
     // The link.
     bool connect();
     void answered(Instant sent, Instant received);
-    void failed(const Error &error);
+    void failed(const Error& error);
     void startOver(); ///< look at everything again
     [[nodiscard]] bool mayCall() const;
 
@@ -79,14 +79,15 @@ private:
     void listEnded();
     void readDue();
     /// Nothing when the connection failed.
-    [[nodiscard]] std::optional<std::vector<Result<Reply>>> call(const std::vector<Command> &commands);
-    void take(LeaseRecord record, const std::optional<WallTime> &serverTime, bool absent);
-    void takeRefusal(const LeaseId &lease, const Error &error);
-    void take(const Transition &transition);
+    [[nodiscard]] std::optional<std::vector<Result<Reply>>> call(
+        const std::vector<Command>& commands);
+    void take(LeaseRecord record, const std::optional<WallTime>& serverTime, bool absent);
+    void takeRefusal(const LeaseId& lease, const Error& error);
+    void take(const Transition& transition);
     void letTimePass();
     void forgetTheGone();
     [[nodiscard]] LookRules rules() const;
-    [[nodiscard]] bool wanted(const LeaseId &lease) const;
+    [[nodiscard]] bool wanted(const LeaseId& lease) const;
 
     // The monitor's thread only:
     std::unique_ptr<LeaseStore> m_store;

@@ -20,14 +20,14 @@ constexpr std::size_t kSmallBatch = 16; ///< whose duration is a round trip and 
 constexpr Duration kForgetAfter = 10min;
 
 /// The server understood the question: the connection is fine, whatever it says of this one lease.
-bool isAnswer(const Result<Reply> &result)
+bool isAnswer(const Result<Reply>& result)
 {
-    return result || result.error().kind == ErrorKind::NotFound || result.error().kind == ErrorKind::Corrupt
-        || result.error().kind == ErrorKind::Conflict;
+    return result || result.error().kind == ErrorKind::NotFound
+        || result.error().kind == ErrorKind::Corrupt || result.error().kind == ErrorKind::Conflict;
 }
 
 /// A record without any trace of a lease.
-bool isAbsent(const LeaseRecord &record)
+bool isAbsent(const LeaseRecord& record)
 {
     return !record.holder && !record.token && !record.hold && !record.released
         && record.transitions.value_or(0) == 0;
@@ -35,7 +35,7 @@ bool isAbsent(const LeaseRecord &record)
 
 } // namespace
 
-std::optional<std::vector<Result<Reply>>> Monitor::Core::call(const std::vector<Command> &commands)
+std::optional<std::vector<Result<Reply>>> Monitor::Core::call(const std::vector<Command>& commands)
 {
     const Instant sent = clock.now();
     m_lastCall = sent;
@@ -50,7 +50,8 @@ std::optional<std::vector<Result<Reply>>> Monitor::Core::call(const std::vector<
     answered(sent, received);
     if (commands.size() <= kSmallBatch) {
         const Duration took = received - sent;
-        m_link.roundTrip = m_link.roundTrip ? *m_link.roundTrip + (took - *m_link.roundTrip) / 8 : took;
+        m_link.roundTrip
+            = m_link.roundTrip ? *m_link.roundTrip + (took - *m_link.roundTrip) / 8 : took;
     }
     return results;
 }
@@ -67,11 +68,11 @@ void Monitor::Core::listPage()
         failed(results->front().error());
         return;
     }
-    const Reply &reply = *results->front();
+    const Reply& reply = *results->front();
     if (m_pages++ == 0)
         m_delta.scanned = 0;
     m_delta.scanned += reply.records.size();
-    for (const LeaseRecord &record : reply.records)
+    for (const LeaseRecord& record : reply.records)
         take(record, reply.serverTime, false);
     m_cursor = reply.cursor;
     m_nextPage = clock.now() + (m_pages > kQuickPages ? kPagePause : Duration::zero());
@@ -83,7 +84,7 @@ void Monitor::Core::listPage()
 void Monitor::Core::listEnded()
 {
     m_listing = false;
-    for (const auto &[lease, status] : m_fleet.all()) {
+    for (const auto& [lease, status] : m_fleet.all()) {
         if (status.seenAt < m_listStarted) {
             m_unverified.insert(lease);
             m_schedule.hasten(lease, m_listStarted);
@@ -99,7 +100,7 @@ void Monitor::Core::readDue()
     if (!due.empty()) {
         std::vector<Command> reads;
         reads.reserve(due.size());
-        for (const LeaseId &lease : due)
+        for (const LeaseId& lease : due)
             reads.emplace_back(Read{lease, ReadDepth::Full});
         const auto results = call(reads);
         for (std::size_t i = 0; i < due.size(); ++i) {
@@ -108,7 +109,7 @@ void Monitor::Core::readDue()
                 continue;
             }
             m_unverified.erase(due[i]);
-            if (const Result<Reply> &result = (*results)[i]) {
+            if (const Result<Reply>& result = (*results)[i]) {
                 take(result->record, result->serverTime, isAbsent(result->record));
                 continue;
             }
@@ -128,9 +129,9 @@ void Monitor::Core::readDue()
     m_delta.refreshes = m_refreshAsked;
 }
 
-/// The server answered, but with no record: gone, or not to be understood. What cannot be understood
-/// does not overwrite what was known; it only becomes a row of its own.
-void Monitor::Core::takeRefusal(const LeaseId &lease, const Error &error)
+/// The server answered, but with no record: gone, or not to be understood. What cannot be
+/// understood does not overwrite what was known; it only becomes a row of its own.
+void Monitor::Core::takeRefusal(const LeaseId& lease, const Error& error)
 {
     LeaseRecord nothing;
     nothing.lease = lease;
@@ -144,7 +145,7 @@ void Monitor::Core::takeRefusal(const LeaseId &lease, const Error &error)
     }
 }
 
-void Monitor::Core::take(LeaseRecord record, const std::optional<WallTime> &serverTime, bool absent)
+void Monitor::Core::take(LeaseRecord record, const std::optional<WallTime>& serverTime, bool absent)
 {
     const LeaseId lease = record.lease;
     if (m_fleet.find(lease) == nullptr && m_fleet.all().size() >= options.limit) {
@@ -158,21 +159,22 @@ void Monitor::Core::take(LeaseRecord record, const std::optional<WallTime> &serv
     seen.receivedAt = m_received;
     seen.roundTrip = m_received - m_sent;
     if (serverTime)
-        m_link.skew = *serverTime - (clock.wall() - (clock.now() - m_received) - seen.roundTrip / 2);
-    for (const Transition &transition : m_fleet.apply(seen, clock.wall()))
+        m_link.skew
+            = *serverTime - (clock.wall() - (clock.now() - m_received) - seen.roundTrip / 2);
+    for (const Transition& transition : m_fleet.apply(seen, clock.wall()))
         take(transition);
     m_looked = true;
     const bool focused = m_focus == lease;
-    if (const LeaseStatus *status = m_fleet.find(lease))
+    if (const LeaseStatus* status = m_fleet.find(lease))
         m_schedule.set(lease, nextLook(rules(), *status, focused));
     else if (focused || !options.only.empty())
         m_schedule.set(lease, m_received + options.probeEvery);
 }
 
-void Monitor::Core::take(const Transition &transition)
+void Monitor::Core::take(const Transition& transition)
 {
-    const LeaseStatus &status = *m_fleet.find(transition.lease);
-    for (Alert &alert : m_alerts.onTransition(transition, status))
+    const LeaseStatus& status = *m_fleet.find(transition.lease);
+    for (Alert& alert : m_alerts.onTransition(transition, status))
         m_delta.alerts.push_back(std::move(alert));
     m_fleet.setChurning(transition.lease, m_alerts.isChurning(transition.lease));
     m_delta.transitions.push_back(transition);
@@ -185,11 +187,11 @@ void Monitor::Core::forgetTheGone()
         return;
     const Instant before = clock.now() - kForgetAfter;
     std::vector<LeaseId> gone;
-    for (const auto &[lease, status] : m_fleet.all()) {
+    for (const auto& [lease, status] : m_fleet.all()) {
         if (status.absent && status.holderSince < before)
             gone.push_back(lease);
     }
-    for (const LeaseId &lease : gone) {
+    for (const LeaseId& lease : gone) {
         m_fleet.forget(lease);
         m_schedule.remove(lease);
         m_delta.removed.push_back(lease);
@@ -207,7 +209,7 @@ LookRules Monitor::Core::rules() const
     return rules;
 }
 
-bool Monitor::Core::wanted(const LeaseId &lease) const
+bool Monitor::Core::wanted(const LeaseId& lease) const
 {
     if (!options.only.empty())
         return std::find(options.only.begin(), options.only.end(), lease) != options.only.end();

@@ -21,14 +21,15 @@ constexpr std::size_t kReadsPerSecond = 2000;
 
 } // namespace
 
-Duration longestPause(const LookRules &rules, std::optional<Duration> ttl)
+Duration longestPause(const LookRules& rules, std::optional<Duration> ttl)
 {
-    const Duration longest = rules.pushed ? kLongestPause : std::min(rules.probeEvery, kLongestPause);
+    const Duration longest
+        = rules.pushed ? kLongestPause : std::min(rules.probeEvery, kLongestPause);
     const Duration fair = 1s * rules.leases / kReadsPerSecond;
     return std::max({rules.minimumPoll, ttl ? std::min(*ttl / 3, longest) : longest, fair});
 }
 
-Instant nextLook(const LookRules &rules, const LeaseStatus &status, bool focused)
+Instant nextLook(const LookRules& rules, const LeaseStatus& status, bool focused)
 {
     const Instant soonest = status.seenAt + rules.minimumPoll;
     Instant next = status.seenAt + longestPause(rules, status.usualTtl);
@@ -48,7 +49,7 @@ Instant nextLook(const LookRules &rules, const LeaseStatus &status, bool focused
     return focused ? std::min(next, status.seenAt + kFocusEvery) : next;
 }
 
-void LookSchedule::set(const LeaseId &lease, Instant when)
+void LookSchedule::set(const LeaseId& lease, Instant when)
 {
     const auto [known, fresh] = m_when.try_emplace(lease, when);
     if (!fresh) {
@@ -58,14 +59,14 @@ void LookSchedule::set(const LeaseId &lease, Instant when)
     m_due.emplace(when, lease);
 }
 
-void LookSchedule::hasten(const LeaseId &lease, Instant when)
+void LookSchedule::hasten(const LeaseId& lease, Instant when)
 {
     const auto known = m_when.find(lease);
     if (known == m_when.end() || when < known->second)
         set(lease, when);
 }
 
-void LookSchedule::remove(const LeaseId &lease)
+void LookSchedule::remove(const LeaseId& lease)
 {
     const auto known = m_when.find(lease);
     if (known == m_when.end())

@@ -20,19 +20,19 @@ struct LookRules {
 };
 
 /// Longest time between two looks at one lease whose grant lives `ttl`.
-[[nodiscard]] Duration longestPause(const LookRules &rules, std::optional<Duration> ttl);
+[[nodiscard]] Duration longestPause(const LookRules& rules, std::optional<Duration> ttl);
 /// When to look at a lease next: right after its expiry, when its renewal is due, often while it is
 /// late or just became vacant, at the latest after longestPause(). Pure.
-[[nodiscard]] Instant nextLook(const LookRules &rules, const LeaseStatus &status, bool focused);
+[[nodiscard]] Instant nextLook(const LookRules& rules, const LeaseStatus& status, bool focused);
 
 /// Which lease is due when. One owner, one thread.
 class LookSchedule
 {
 public:
-    void set(const LeaseId &lease, Instant when);
+    void set(const LeaseId& lease, Instant when);
     /// Like set(), but never later than already planned.
-    void hasten(const LeaseId &lease, Instant when);
-    void remove(const LeaseId &lease);
+    void hasten(const LeaseId& lease, Instant when);
+    void remove(const LeaseId& lease);
     [[nodiscard]] std::optional<Instant> earliest() const;
     /// Those due at `now`, the longest due first; they leave the schedule.
     [[nodiscard]] std::vector<LeaseId> take(Instant now, std::size_t limit);

@@ -30,7 +30,7 @@ ReleaseReport finished(ReleaseOutcome outcome, Error error)
 }
 
 /// What is wrong with the plan itself, whatever the backend says.
-std::optional<Error> problemOf(const ReleasePlan &plan, const StoreTraits &traits)
+std::optional<Error> problemOf(const ReleasePlan& plan, const StoreTraits& traits)
 {
     Error error;
     error.where = traits.display;
@@ -54,7 +54,7 @@ std::optional<Error> problemOf(const ReleasePlan &plan, const StoreTraits &trait
     return error;
 }
 
-ReleaseReport refused(const LeaseRecord &now)
+ReleaseReport refused(const LeaseRecord& now)
 {
     ReleaseReport report = finished(ReleaseOutcome::Refused, changedText(now));
     report.record = now;
@@ -78,20 +78,19 @@ ReleaseReport failedWrite(Error error)
 }
 
 /// One command, one answer.
-Result<Reply> ask(LeaseStore &store, Command command, Instant deadline)
+Result<Reply> ask(LeaseStore& store, Command command, Instant deadline)
 {
     auto results = store.execute({&command, 1}, deadline);
     if (results.empty())
-        return fail(ErrorKind::OutcomeUnknown, "The backend gave no answer", store.traits().display);
+        return fail(
+            ErrorKind::OutcomeUnknown, "The backend gave no answer", store.traits().display);
     return std::move(results.front());
 }
 
 } // namespace
 
-OperatorGate::OperatorGate(std::shared_ptr<const Backend> backend, const Clock &clock, Audit audit)
-    : m_backend(std::move(backend))
-    , m_clock(clock)
-    , m_audit(std::move(audit))
+OperatorGate::OperatorGate(std::shared_ptr<const Backend> backend, const Clock& clock, Audit audit)
+    : m_backend(std::move(backend)), m_clock(clock), m_audit(std::move(audit))
 {
 }
 
@@ -127,11 +126,12 @@ std::optional<Error> OperatorGate::refusal() const
 }
 
 ReleaseReport OperatorGate::release(
-    const ReleasePlan &plan, const Progress &progress, const std::atomic<bool> *cancel)
+    const ReleasePlan& plan, const Progress& progress, const std::atomic<bool>* cancel)
 {
     const auto record = [&](std::optional<ReleaseReport> outcome) {
         if (m_audit)
-            m_audit({m_clock.wall(), plan.by, m_backend->traits().display, plan, std::move(outcome)});
+            m_audit(
+                {m_clock.wall(), plan.by, m_backend->traits().display, plan, std::move(outcome)});
     };
     const auto end = [&](ReleaseReport report) {
         report.final = true;
@@ -155,7 +155,8 @@ ReleaseReport OperatorGate::release(
     if (!reply && reply.error().kind != ErrorKind::OutcomeUnknown)
         return end(failedWrite(reply.error()));
     if (!reply) {
-        // Never sent again: what a re-read shows decides, and if it shows nothing, it stays unknown.
+        // Never sent again: what a re-read shows decides, and if it shows nothing, it stays
+        // unknown.
         ReleaseReport unknown = failedWrite(reply.error());
         unknown.final = false;
         if (progress)
@@ -165,21 +166,22 @@ ReleaseReport OperatorGate::release(
             return end(unknown);
         unknown.record = seen->record;
         if (!wasCarriedOut(plan, seen->record)) {
-            unknown.sentence += ". A re-read shows the lease as it was: the request may still arrive";
+            unknown.sentence
+                += ". A re-read shows the lease as it was: the request may still arrive";
             return end(unknown);
         }
     }
     return end(watch(*store, plan, written, progress, cancel));
 }
 
-ReleaseReport OperatorGate::watch(LeaseStore &store, const ReleasePlan &plan, Instant written,
-    const Progress &progress, const std::atomic<bool> *cancel)
+ReleaseReport OperatorGate::watch(LeaseStore& store, const ReleasePlan& plan, Instant written,
+    const Progress& progress, const std::atomic<bool>* cancel)
 {
     ReleaseWatch watching(plan, written);
     Wakeup wakeup;
     const std::unique_ptr<LeaseFeed> feed = m_backend->makeFeed();
     if (feed) {
-        feed->start([&](const FeedEvent &event) {
+        feed->start([&](const FeedEvent& event) {
             if (event.lease == plan.lease || event.lease.name().empty())
                 wakeup.notify();
         });
@@ -207,7 +209,7 @@ ReleaseReport OperatorGate::watch(LeaseStore &store, const ReleasePlan &plan, In
     return watching.report();
 }
 
-ReleaseReport OperatorGate::dryRun(const ReleasePlan &plan)
+ReleaseReport OperatorGate::dryRun(const ReleasePlan& plan)
 {
     if (auto problem = problemOf(plan, m_backend->traits()))
         return finished(ReleaseOutcome::Failed, std::move(*problem));
@@ -228,10 +230,12 @@ ReleaseReport OperatorGate::dryRun(const ReleasePlan &plan)
     fleet.apply(look, m_clock.wall());
     const ReleaseForecast forecast = forecastRelease(
         m_backend->traits(), *fleet.find(plan.lease), plan.verb, plan.duration, look.receivedAt);
-    ReleaseReport report = finished(forecast.possible ? expectedOutcome(plan.verb) : ReleaseOutcome::Failed,
-        forecast.possible ? "Nothing was sent. The lease is as it was seen and the request would be accepted"
-                          : forecast.why);
-    for (const std::string &sentence : forecast.sentences)
+    ReleaseReport report
+        = finished(forecast.possible ? expectedOutcome(plan.verb) : ReleaseOutcome::Failed,
+            forecast.possible
+                ? "Nothing was sent. The lease is as it was seen and the request would be accepted"
+                : forecast.why);
+    for (const std::string& sentence : forecast.sentences)
         report.sentence += ". " + sentence;
     report.record = seen->record;
     return report;

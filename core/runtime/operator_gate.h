@@ -47,7 +47,7 @@ struct ReleaseReport {
     std::optional<Error> error;
     bool final = true; ///< false: progress, the lease is still being watched
 };
-[[nodiscard]] const char *outcomeWord(ReleaseOutcome outcome); ///< "taken", "vacant", "refused" ...
+[[nodiscard]] const char* outcomeWord(ReleaseOutcome outcome); ///< "taken", "vacant", "refused" ...
 
 /// What will happen, told before it is done. Pure.
 struct ReleaseForecast {
@@ -56,7 +56,7 @@ struct ReleaseForecast {
     std::vector<std::string> sentences; ///< in the order to be read
     std::optional<Duration> overlap; ///< how long two may lead at once; zero: none
 };
-[[nodiscard]] ReleaseForecast forecastRelease(const StoreTraits &traits, const LeaseStatus &status,
+[[nodiscard]] ReleaseForecast forecastRelease(const StoreTraits& traits, const LeaseStatus& status,
     OperatorVerb verb, Milliseconds duration, Instant now);
 
 /// Intent before, outcome after; kept by the journal, shown in the audit list.
@@ -68,36 +68,37 @@ struct AuditEntry {
     std::optional<ReleaseReport> outcome; ///< nothing: this is the intent
 };
 
-/// The only way to a write that a person causes. Read-only until operator mode is switched on, which
-/// ends by itself. Any thread.
+/// The only way to a write that a person causes. Read-only until operator mode is switched on,
+/// which ends by itself. Any thread.
 class OperatorGate
 {
 public:
-    using Audit = std::function<void(const AuditEntry &)>;
-    using Progress = std::function<void(const ReleaseReport &)>;
+    using Audit = std::function<void(const AuditEntry&)>;
+    using Progress = std::function<void(const ReleaseReport&)>;
 
-    OperatorGate(std::shared_ptr<const Backend> backend, const Clock &clock, Audit audit);
+    OperatorGate(std::shared_ptr<const Backend> backend, const Clock& clock, Audit audit);
     void allowWrites(Duration howLong);
     void readOnly();
     /// Time left of operator mode; nothing when read-only.
     [[nodiscard]] std::optional<Duration> operatorTimeLeft() const;
 
-    /// Carries out `plan` and watches what comes of it. Blocks up to a call timeout plus `plan.wait`;
-    /// for a thread of its own. `progress` is called on that thread, last with `final`. `cancel`
-    /// (may be null) ends the watching, never the write.
-    ReleaseReport release(const ReleasePlan &plan, const Progress &progress, const std::atomic<bool> *cancel);
+    /// Carries out `plan` and watches what comes of it. Blocks up to a call timeout plus
+    /// `plan.wait`; for a thread of its own. `progress` is called on that thread, last with
+    /// `final`. `cancel` (may be null) ends the watching, never the write.
+    ReleaseReport release(
+        const ReleasePlan& plan, const Progress& progress, const std::atomic<bool>* cancel);
     /// The same checks against the lease as it is now, nothing written.
-    [[nodiscard]] ReleaseReport dryRun(const ReleasePlan &plan);
+    [[nodiscard]] ReleaseReport dryRun(const ReleasePlan& plan);
     /// Makes what must exist. Denied while read-only, except `dryRun`.
     [[nodiscard]] Result<std::string> init(bool dryRun);
 
 private:
     [[nodiscard]] std::optional<Error> refusal() const;
-    ReleaseReport watch(LeaseStore &store, const ReleasePlan &plan, Instant written,
-        const Progress &progress, const std::atomic<bool> *cancel);
+    ReleaseReport watch(LeaseStore& store, const ReleasePlan& plan, Instant written,
+        const Progress& progress, const std::atomic<bool>* cancel);
 
     std::shared_ptr<const Backend> m_backend;
-    const Clock &m_clock;
+    const Clock& m_clock;
     Audit m_audit;
     mutable std::mutex m_mutex;
     std::optional<Instant> m_operatorUntil; ///< guarded by m_mutex

@@ -10,9 +10,9 @@ namespace tenure
 {
 
 /// "changed to b (token 9) while you read": why nothing was written.
-[[nodiscard]] std::string changedText(const LeaseRecord &now);
+[[nodiscard]] std::string changedText(const LeaseRecord& now);
 /// Does `now` show that the write of `plan`, whose answer was lost, took place?
-[[nodiscard]] bool wasCarriedOut(const ReleasePlan &plan, const LeaseRecord &now);
+[[nodiscard]] bool wasCarriedOut(const ReleasePlan& plan, const LeaseRecord& now);
 /// What a write of this kind leads to first, when it is accepted.
 [[nodiscard]] ReleaseOutcome expectedOutcome(OperatorVerb verb);
 
@@ -20,19 +20,19 @@ namespace tenure
 class ReleaseWatch
 {
 public:
-    ReleaseWatch(const ReleasePlan &plan, Instant written);
+    ReleaseWatch(const ReleasePlan& plan, Instant written);
     /// True when the report says something new.
-    bool take(const LeaseRecord &now, Instant at);
-    bool takeError(const Error &error, Instant at);
+    bool take(const LeaseRecord& now, Instant at);
+    bool takeError(const Error& error, Instant at);
     /// Nothing more is to be expected.
     [[nodiscard]] bool decided() const { return m_decided; }
     /// The last word so far; not final.
-    [[nodiscard]] const ReleaseReport &report() const { return m_report; }
+    [[nodiscard]] const ReleaseReport& report() const { return m_report; }
 
 private:
-    void tell(ReleaseOutcome outcome, const std::string &what);
+    void tell(ReleaseOutcome outcome, const std::string& what);
 
-    const ReleasePlan &m_plan;
+    const ReleasePlan& m_plan;
     Instant m_written;
     ReleaseReport m_report;
     bool m_decided = false;

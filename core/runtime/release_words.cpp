@@ -19,15 +19,17 @@ struct Notice {
     std::string how;
 };
 
-Notice noticeOf(const LeaseStatus &status)
+Notice noticeOf(const LeaseStatus& status)
 {
-    const std::string &kind = status.record.kind;
+    const std::string& kind = status.record.kind;
     const Duration ttl = status.usualTtl.value_or(15s);
     const Duration renewal = status.renewInterval.value_or(ttl / 3);
     if (kind == "tenure")
         return {renewal, "is told at its next renewal, within " + durationText(renewal)};
     if (kind == "redisson")
-        return {10s, "is not told: its watchdog stops silently within 10 s, and it learns of it when it unlocks"};
+        return {10s,
+            "is not told: its watchdog stops silently within 10 s, and it learns of it when it "
+            "unlocks"};
     if (kind == "redis-py")
         return {status.renews() ? std::optional(renewal) : std::nullopt,
             "gets LockNotOwnedError when it next extends or releases"};
@@ -40,57 +42,65 @@ Notice noticeOf(const LeaseStatus &status)
     if (kind == "resque-scheduler")
         return {renewal, "finds out in its next loop, and may take it again"};
     if (status.renews())
-        return {renewal, "finds out when its next extension is refused, usually within " + durationText(renewal)};
+        return {renewal,
+            "finds out when its next extension is refused, usually within "
+                + durationText(renewal)};
     return {{}, "is not told; a client that never extends goes on as if it held the lock"};
 }
 
-std::string nameOf(const LeaseStatus &status)
+std::string nameOf(const LeaseStatus& status)
 {
     return printable(status.record.holder.value_or(std::string()), 120);
 }
 
-std::string tokenSentence(const LeaseStatus &status)
+std::string tokenSentence(const LeaseStatus& status)
 {
     if (!status.record.token)
         return "This format has no fencing token: nothing stops late writes of the old holder";
     return "Writers must reject tokens up to " + std::to_string(status.record.token.value);
 }
 
-std::string raceSentence(const LeaseStatus &status)
+std::string raceSentence(const LeaseStatus& status)
 {
     const std::size_t waiting = status.record.candidates.size();
     if (waiting == 0)
-        return "No waiting candidate is known; any may take it then, " + nameOf(status) + " itself too";
+        return "No waiting candidate is known; any may take it then, " + nameOf(status)
+            + " itself too";
     return std::to_string(waiting) + (waiting == 1 ? " candidate waits" : " candidates wait")
         + "; any of them may win";
 }
 
-void tellAsk(const LeaseStatus &status, Milliseconds duration, ReleaseForecast &out)
+void tellAsk(const LeaseStatus& status, Milliseconds duration, ReleaseForecast& out)
 {
     const Duration renewal = status.renewInterval.value_or(status.usualTtl.value_or(15s) / 3);
-    out.sentences.push_back(nameOf(status) + " is asked at its next renewal, within " + durationText(renewal)
-        + "; it drains its work, gives the lease back, and stays out for " + durationText(duration));
+    out.sentences.push_back(nameOf(status) + " is asked at its next renewal, within "
+        + durationText(renewal) + "; it drains its work, gives the lease back, and stays out for "
+        + durationText(duration));
     out.sentences.push_back("Two never lead at once: it leads until it gives back by itself");
-    out.sentences.emplace_back("Only holders that understand the request obey; if it hangs, it will not answer: then hold or clear");
+    out.sentences.emplace_back("Only holders that understand the request obey; if it hangs, it "
+                               "will not answer: then hold or clear");
     out.overlap = Duration::zero();
 }
 
-void tellHold(const LeaseStatus &status, Milliseconds duration, Instant now, ReleaseForecast &out)
+void tellHold(const LeaseStatus& status, Milliseconds duration, Instant now, ReleaseForecast& out)
 {
-    const Duration left = status.expiresAt ? std::max(*status.expiresAt - now, Duration::zero()) : Duration::zero();
+    const Duration left
+        = status.expiresAt ? std::max(*status.expiresAt - now, Duration::zero()) : Duration::zero();
     out.sentences.push_back("Nobody leads for " + durationText(std::max<Duration>(duration, left))
         + ": the lease is held in your name, then candidates race for it");
     if (status.led())
         out.sentences.push_back(nameOf(status) + " " + noticeOf(status).how);
     if (status.led() && status.renews())
-        out.sentences.push_back("Two never lead at once: the hold outlasts what " + nameOf(status) + " may still believe");
+        out.sentences.push_back("Two never lead at once: the hold outlasts what " + nameOf(status)
+            + " may still believe");
     out.overlap = Duration::zero();
 }
 
-void tellClear(const LeaseStatus &status, Instant now, ReleaseForecast &out)
+void tellClear(const LeaseStatus& status, Instant now, ReleaseForecast& out)
 {
     if (!status.led()) {
-        out.sentences.emplace_back("The operator hold ends at once and candidates race for the lease");
+        out.sentences.emplace_back(
+            "The operator hold ends at once and candidates race for the lease");
         out.overlap = Duration::zero();
         return;
     }
@@ -99,7 +109,8 @@ void tellClear(const LeaseStatus &status, Instant now, ReleaseForecast &out)
     out.sentences.push_back(nameOf(status) + " " + notice.how);
     std::optional<Duration> overlap = notice.within;
     if (overlap && status.expiresAt)
-        overlap = std::min(*overlap, std::max(*status.expiresAt + status.uncertainty - now, Duration::zero()));
+        overlap = std::min(
+            *overlap, std::max(*status.expiresAt + status.uncertainty - now, Duration::zero()));
     out.overlap = overlap;
     out.sentences.push_back(overlap
             ? "Two may lead at once for up to " + durationText(*overlap)
@@ -107,7 +118,7 @@ void tellClear(const LeaseStatus &status, Instant now, ReleaseForecast &out)
 }
 
 /// What has to be so before any sentence makes sense.
-std::string obstacle(const StoreTraits &traits, const LeaseStatus &status, OperatorVerb verb)
+std::string obstacle(const StoreTraits& traits, const LeaseStatus& status, OperatorVerb verb)
 {
     const bool can = verb == OperatorVerb::Ask ? traits.canAsk
         : verb == OperatorVerb::Hold           ? traits.canHold
@@ -126,7 +137,7 @@ std::string obstacle(const StoreTraits &traits, const LeaseStatus &status, Opera
 
 } // namespace
 
-const char *outcomeWord(ReleaseOutcome outcome)
+const char* outcomeWord(ReleaseOutcome outcome)
 {
     switch (outcome) {
     case ReleaseOutcome::Taken:
@@ -151,8 +162,8 @@ const char *outcomeWord(ReleaseOutcome outcome)
     return "";
 }
 
-ReleaseForecast forecastRelease(const StoreTraits &traits, const LeaseStatus &status, OperatorVerb verb,
-    Milliseconds duration, Instant now)
+ReleaseForecast forecastRelease(const StoreTraits& traits, const LeaseStatus& status,
+    OperatorVerb verb, Milliseconds duration, Instant now)
 {
     ReleaseForecast out;
     out.why = obstacle(traits, status, verb);
@@ -175,7 +186,8 @@ ReleaseForecast forecastRelease(const StoreTraits &traits, const LeaseStatus &st
         out.sentences.push_back(tokenSentence(status));
     }
     if (status.lastGap)
-        out.sentences.push_back("The last change left it without a leader for " + durationText(*status.lastGap));
+        out.sentences.push_back(
+            "The last change left it without a leader for " + durationText(*status.lastGap));
     if (!traits.linearizable)
         out.sentences.emplace_back("This store may lose acknowledged writes at a failover");
     return out;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace
 {
 
-const Clock &kClock = SystemClock::instance();
+const Clock& kClock = SystemClock::instance();
 constexpr Duration kPatience = 10s;
 
 /// What a console would know from the deltas.
@@ -27,13 +27,13 @@ public:
         const std::lock_guard lock(m_mutex);
         if (delta.reset)
             m_leases.clear();
-        for (LeaseStatus &status : delta.changed)
+        for (LeaseStatus& status : delta.changed)
             m_leases[status.record.lease.name()] = std::move(status);
-        for (const LeaseId &lease : delta.removed)
+        for (const LeaseId& lease : delta.removed)
             m_leases.erase(lease.name());
-        for (Transition &t : delta.transitions)
+        for (Transition& t : delta.transitions)
             m_transitions.push_back(std::move(t));
-        for (Alert &alert : delta.alerts)
+        for (Alert& alert : delta.alerts)
             m_alerts[alert.id] = std::move(alert);
         m_states.push_back(linkStateAt(delta.link, kClock.now()));
         m_link = delta.link;
@@ -42,7 +42,8 @@ public:
         m_changed.notify_all();
     }
 
-    /// Waits until `done(*this)` holds, looking at each delta and, for what only time changes, often.
+    /// Waits until `done(*this)` holds, looking at each delta and, for what only time changes,
+    /// often.
     template <typename Done>
     bool waitFor(Done done)
     {
@@ -56,13 +57,14 @@ public:
         return true;
     }
 
-    bool sawTransition(TransitionKind kind, const std::string &oldHolder, const std::string &newHolder) const
+    bool sawTransition(
+        TransitionKind kind, const std::string& oldHolder, const std::string& newHolder) const
     {
-        return std::any_of(m_transitions.begin(), m_transitions.end(), [&](const Transition &t) {
+        return std::any_of(m_transitions.begin(), m_transitions.end(), [&](const Transition& t) {
             return t.kind == kind && t.oldHolder == oldHolder && t.newHolder == newHolder;
         });
     }
-    std::string holder(const std::string &lease) const
+    std::string holder(const std::string& lease) const
     {
         const auto found = m_leases.find(lease);
         return found == m_leases.end() ? "?" : found->second.record.holder.value_or("");
@@ -82,18 +84,20 @@ public:
 
 /// A hand-written candidate: does exactly what it is told.
 struct Candidate {
-    MemoryServer &server;
+    MemoryServer& server;
     std::string lease;
     Term term;
     Milliseconds ttl;
 
-    Candidate(MemoryServer &s, std::string name, const std::string &holder, Milliseconds t)
-        : server(s), lease(std::move(name)), term{*HolderId::parse(holder), Nonce::random(), {}}, ttl(t)
+    Candidate(MemoryServer& s, std::string name, const std::string& holder, Milliseconds t)
+        : server(s), lease(std::move(name)), term{*HolderId::parse(holder), Nonce::random(), {}},
+          ttl(t)
     {
     }
     bool acquire()
     {
-        const auto reply = server.apply(Acquire{LeaseId::observed(lease), term.holder, term.nonce, ttl});
+        const auto reply
+            = server.apply(Acquire{LeaseId::observed(lease), term.holder, term.nonce, ttl});
         if (!reply || reply->outcome != Outcome::Done)
             return false;
         term.token = reply->record.token;
@@ -116,7 +120,7 @@ class Silent final : public Backend
 {
 public:
     explicit Silent(std::shared_ptr<const Backend> real) : m_real(std::move(real)) { }
-    const StoreTraits &traits() const override { return m_real->traits(); }
+    const StoreTraits& traits() const override { return m_real->traits(); }
     std::unique_ptr<LeaseStore> makeStore() const override { return m_real->makeStore(); }
     std::unique_ptr<LeaseFeed> makeFeed() const override { return nullptr; }
 
@@ -143,7 +147,7 @@ struct Rig {
     }
     bool waitComplete()
     {
-        return console.waitFor([](const Console &c) { return c.m_last.complete; });
+        return console.waitFor([](const Console& c) { return c.m_last.complete; });
     }
 };
 
@@ -193,18 +197,23 @@ void TestMonitor::seesTheLifeOfALease()
     Candidate b(*rig.server, "jobs/leader", "b", 600ms);
     QVERIFY(a.acquire());
     rig.watch(quick(), push ? Rig::Push::Yes : Rig::Push::No);
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.sawTransition(TransitionKind::Appeared, "", "a"); }));
+    QVERIFY(rig.console.waitFor(
+        [](const Console& c) { return c.sawTransition(TransitionKind::Appeared, "", "a"); }));
     QVERIFY(rig.waitComplete());
-    QVERIFY(rig.console.waitFor([&](const Console &c) {
-        return c.state() == (push ? LinkState::Live : LinkState::Polling) && !c.m_link.pushHow.empty();
+    QVERIFY(rig.console.waitFor([&](const Console& c) {
+        return c.state() == (push ? LinkState::Live : LinkState::Polling)
+            && !c.m_link.pushHow.empty();
     }));
     QVERIFY(a.renew());
     QVERIFY(a.release());
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.sawTransition(TransitionKind::Released, "a", ""); }));
+    QVERIFY(rig.console.waitFor(
+        [](const Console& c) { return c.sawTransition(TransitionKind::Released, "a", ""); }));
     QVERIFY(b.acquire());
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.sawTransition(TransitionKind::Acquired, "", "b"); }));
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.sawTransition(TransitionKind::Expired, "b", ""); }));
-    QVERIFY(rig.console.waitFor([](const Console &c) {
+    QVERIFY(rig.console.waitFor(
+        [](const Console& c) { return c.sawTransition(TransitionKind::Acquired, "", "b"); }));
+    QVERIFY(rig.console.waitFor(
+        [](const Console& c) { return c.sawTransition(TransitionKind::Expired, "b", ""); }));
+    QVERIFY(rig.console.waitFor([](const Console& c) {
         return c.holder("jobs/leader").empty()
             && stateAt(c.m_leases.at("jobs/leader"), c.state(), kClock.now()) == LeaseState::Vacant;
     }));
@@ -221,12 +230,12 @@ void TestMonitor::takeoverIsSeenAtOnce()
     QVERIFY(a.acquire());
     rig.watch(quick());
     QVERIFY(rig.waitComplete());
-    QVERIFY(rig.console.waitFor([&](const Console &) { return b.acquire(); }));
+    QVERIFY(rig.console.waitFor([&](const Console&) { return b.acquire(); }));
     const Instant taken = kClock.now();
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.holder("l") == "b"; }));
+    QVERIFY(rig.console.waitFor([](const Console& c) { return c.holder("l") == "b"; }));
     QVERIFY2(kClock.now() - taken < 1s, "a change reaches the sink promptly");
     const std::lock_guard lock(rig.console.m_mutex);
-    const Transition &last = rig.console.m_transitions.back();
+    const Transition& last = rig.console.m_transitions.back();
     QVERIFY(last.gap && *last.gap < 1s);
     QVERIFY(!last.explanation.empty());
     QCOMPARE(last.token, b.term.token);
@@ -241,7 +250,8 @@ void TestMonitor::renewalsAreCounted()
     QVERIFY(rig.waitComplete());
     for (std::uint64_t i = 1; i <= 5; ++i) {
         QVERIFY(a.renew());
-        QVERIFY(rig.console.waitFor([i](const Console &c) { return c.m_leases.at("l").renewalsSeen == i; }));
+        QVERIFY(rig.console.waitFor(
+            [i](const Console& c) { return c.m_leases.at("l").renewalsSeen == i; }));
     }
     const std::lock_guard lock(rig.console.m_mutex);
     QVERIFY(rig.console.m_leases.at("l").renewInterval);
@@ -257,11 +267,11 @@ void TestMonitor::flappingRaisesOneAlert()
         const std::string name = i % 2 == 0 ? "a" : "b";
         Candidate next(*rig.server, "l", name, 5000ms);
         QVERIFY(next.acquire());
-        QVERIFY(rig.console.waitFor([&](const Console &c) { return c.holder("l") == name; }));
+        QVERIFY(rig.console.waitFor([&](const Console& c) { return c.holder("l") == name; }));
         QVERIFY(next.release());
-        QVERIFY(rig.console.waitFor([&](const Console &c) { return c.holder("l").empty(); }));
+        QVERIFY(rig.console.waitFor([&](const Console& c) { return c.holder("l").empty(); }));
     }
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.m_leases.at("l").churning; }));
+    QVERIFY(rig.console.waitFor([](const Console& c) { return c.m_leases.at("l").churning; }));
     std::uint64_t id = 0;
     {
         const std::lock_guard lock(rig.console.m_mutex);
@@ -271,9 +281,11 @@ void TestMonitor::flappingRaisesOneAlert()
         QCOMPARE(rig.console.m_alerts[id].rule, std::string("churn"));
     }
     rig.monitor->acknowledge(id);
-    QVERIFY(rig.console.waitFor([id](const Console &c) { return c.m_alerts.at(id).state == AlertState::Acknowledged; }));
+    QVERIFY(rig.console.waitFor(
+        [id](const Console& c) { return c.m_alerts.at(id).state == AlertState::Acknowledged; }));
     rig.monitor->snooze(id, 1h);
-    QVERIFY(rig.console.waitFor([id](const Console &c) { return c.m_alerts.at(id).state == AlertState::Snoozed; }));
+    QVERIFY(rig.console.waitFor(
+        [id](const Console& c) { return c.m_alerts.at(id).state == AlertState::Snoozed; }));
 }
 
 void TestMonitor::cutOffIsToldAndRecoveredFrom()
@@ -284,21 +296,25 @@ void TestMonitor::cutOffIsToldAndRecoveredFrom()
     rig.watch(quick());
     QVERIFY(rig.waitComplete());
     rig.faults->cutOff = true;
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.state() == LinkState::Disconnected; }));
-    QVERIFY(rig.console.waitFor([](const Console &c) {
-        return c.m_link.attempt >= 2 && c.m_link.nextTry && c.m_link.error && !c.m_link.error->what.empty();
+    QVERIFY(
+        rig.console.waitFor([](const Console& c) { return c.state() == LinkState::Disconnected; }));
+    QVERIFY(rig.console.waitFor([](const Console& c) {
+        return c.m_link.attempt >= 2 && c.m_link.nextTry && c.m_link.error
+            && !c.m_link.error->what.empty();
     }));
     {
         const std::lock_guard lock(rig.console.m_mutex);
         QVERIFY(!rig.console.m_link.pushOpen);
-        QCOMPARE(stateAt(rig.console.m_leases.at("l"), rig.console.state(), kClock.now()), LeaseState::Unknown);
+        QCOMPARE(stateAt(rig.console.m_leases.at("l"), rig.console.state(), kClock.now()),
+            LeaseState::Unknown);
     }
     QVERIFY(a.release()); // while nobody looks
     Candidate b(*rig.server, "l", "b", 60000ms);
     QVERIFY(b.acquire());
     rig.faults->cutOff = false;
     rig.monitor->refresh(); // tries at once
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.state() == LinkState::Live && c.holder("l") == "b"; }));
+    QVERIFY(rig.console.waitFor(
+        [](const Console& c) { return c.state() == LinkState::Live && c.holder("l") == "b"; }));
     const std::lock_guard lock(rig.console.m_mutex);
     QVERIFY(rig.console.m_transitions.back().inBlindSpot);
     QVERIFY(!rig.console.m_leases.at("l").blind.empty());
@@ -318,18 +334,19 @@ void TestMonitor::aHangIsAStateNotABlock()
     rig.watch(options);
     QVERIFY(rig.waitComplete());
     rig.faults->latencyMs = 60'000;
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.state() == LinkState::Stale; }));
+    QVERIFY(rig.console.waitFor([](const Console& c) { return c.state() == LinkState::Stale; }));
     const Instant before = kClock.now();
     rig.monitor->refresh();
     rig.monitor->focus(LeaseId::observed("l"));
     rig.monitor->acknowledge(1);
     QVERIFY(kClock.now() - before < 100ms);
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.state() == LinkState::Disconnected; }));
+    QVERIFY(
+        rig.console.waitFor([](const Console& c) { return c.state() == LinkState::Disconnected; }));
     const Instant stopping = kClock.now();
     rig.monitor->stop();
     QVERIFY(kClock.now() - stopping < options.callTimeout + 1s);
     const std::lock_guard lock(rig.console.m_mutex);
-    for (const Transition &t : rig.console.m_transitions)
+    for (const Transition& t : rig.console.m_transitions)
         QCOMPARE(t.kind, TransitionKind::Appeared);
 }
 
@@ -341,7 +358,8 @@ void TestMonitor::sleepingServerRestartsEmpty()
     rig.watch(quick());
     QVERIFY(rig.waitComplete());
     rig.server->restartEmpty();
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.sawTransition(TransitionKind::Deleted, "a", ""); }));
+    QVERIFY(rig.console.waitFor(
+        [](const Console& c) { return c.sawTransition(TransitionKind::Deleted, "a", ""); }));
 }
 
 void TestMonitor::onlyNamedLeases()
@@ -356,7 +374,7 @@ void TestMonitor::onlyNamedLeases()
     rig.watch(options);
     QVERIFY(rig.waitComplete());
     QVERIFY(later.acquire());
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.holder("later") == "c"; }));
+    QVERIFY(rig.console.waitFor([](const Console& c) { return c.holder("later") == "c"; }));
     const std::lock_guard lock(rig.console.m_mutex);
     QCOMPARE(rig.console.m_leases.size(), 2U);
     QCOMPARE(rig.console.holder("wanted"), std::string("a"));
@@ -372,7 +390,7 @@ void TestMonitor::refreshIsAnswered()
     const Instant asked = kClock.now();
     rig.monitor->refresh();
     rig.monitor->refresh();
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.m_last.refreshes == 2; }));
+    QVERIFY(rig.console.waitFor([](const Console& c) { return c.m_last.refreshes == 2; }));
     const std::lock_guard lock(rig.console.m_mutex);
     QVERIFY(rig.console.m_leases.at("l").seenAt >= asked);
 }
@@ -401,7 +419,7 @@ void TestMonitor::publishesAtMostTwentyTimesASecond()
     rig.watch(quick());
     QVERIFY(rig.waitComplete());
     const Instant end = kClock.now() + 1s;
-    QVERIFY(rig.console.waitFor([&](const Console &) {
+    QVERIFY(rig.console.waitFor([&](const Console&) {
         for (int i = 0; i < 50; ++i)
             (void)a.renew();
         return kClock.now() >= end;
@@ -426,7 +444,8 @@ void TestMonitor::nothingIsToldAfterStop()
     rig.monitor->refresh();
     QCOMPARE(rig.console.m_published.size(), told);
     rig.monitor->start(); // and goes on when started again
-    QVERIFY(rig.console.waitFor([](const Console &c) { return c.holder("l").empty() && c.m_last.complete; }));
+    QVERIFY(rig.console.waitFor(
+        [](const Console& c) { return c.holder("l").empty() && c.m_last.complete; }));
 }
 
 QTEST_GUILESS_MAIN(TestMonitor)

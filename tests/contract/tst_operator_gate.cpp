@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace
 {
 
-const Clock &kClock = SystemClock::instance();
+const Clock& kClock = SystemClock::instance();
 const LeaseId kLease = LeaseId::observed("jobs/leader");
 
 /// A contender: competes and renews on a thread of its own, obeys a step-down request.
@@ -22,12 +22,13 @@ class Contender
 {
 public:
     Contender(std::shared_ptr<MemoryServer> server, std::string name)
-        : m_server(std::move(server)), m_holder(*HolderId::parse(name)), m_thread([this](const std::stop_token &stop) { run(stop); })
+        : m_server(std::move(server)), m_holder(*HolderId::parse(name)),
+          m_thread([this](const std::stop_token& stop) { run(stop); })
     {
     }
 
 private:
-    void run(const std::stop_token &stop)
+    void run(const std::stop_token& stop)
     {
         std::mutex mutex;
         std::condition_variable_any tick;
@@ -35,7 +36,8 @@ private:
         std::unique_lock lock(mutex);
         while (!stop.stop_requested()) {
             if (!term.token) {
-                const auto reply = m_server->apply(Acquire{kLease, term.holder, term.nonce, 2000ms});
+                const auto reply
+                    = m_server->apply(Acquire{kLease, term.holder, term.nonce, 2000ms});
                 if (reply && reply->outcome == Outcome::Done)
                     term.token = reply->record.token;
             } else {
@@ -60,8 +62,8 @@ struct Rig {
     std::vector<AuditEntry> audit;
     std::vector<ReleaseReport> progress;
     std::function<void()> onProgress;
-    OperatorGate gate{makeFaultyBackend(makeMemoryBackend(server, "memory:test"), faults, kClock), kClock,
-        [this](const AuditEntry &entry) {
+    OperatorGate gate{makeFaultyBackend(makeMemoryBackend(server, "memory:test"), faults, kClock),
+        kClock, [this](const AuditEntry& entry) {
             audit.push_back(entry);
             if (!entry.outcome)
                 atIntent = read();
@@ -70,7 +72,7 @@ struct Rig {
 
     LeaseRecord read() { return server->apply(Read{kLease})->record; }
     /// A term that nobody renews.
-    Term hold(const std::string &holder, Milliseconds ttl = 60000ms)
+    Term hold(const std::string& holder, Milliseconds ttl = 60000ms)
     {
         Term term{*HolderId::parse(holder), Nonce::random(), {}};
         const auto reply = server->apply(Acquire{kLease, term.holder, term.nonce, ttl});
@@ -89,11 +91,11 @@ struct Rig {
         out.wait = 5s;
         return out;
     }
-    ReleaseReport release(const ReleasePlan &p, const std::atomic<bool> *cancel = nullptr)
+    ReleaseReport release(const ReleasePlan& p, const std::atomic<bool>* cancel = nullptr)
     {
         return gate.release(
             p,
-            [this](const ReleaseReport &report) {
+            [this](const ReleaseReport& report) {
                 progress.push_back(report);
                 if (onProgress)
                     onProgress();
@@ -145,7 +147,8 @@ void TestOperatorGate::readOnlySendsNothing()
 void TestOperatorGate::operatorModeEndsByItself()
 {
     ManualClock clock;
-    OperatorGate gate(makeMemoryBackend(std::make_shared<MemoryServer>(clock), "memory:"), clock, {});
+    OperatorGate gate(
+        makeMemoryBackend(std::make_shared<MemoryServer>(clock), "memory:"), clock, {});
     QVERIFY(!gate.operatorTimeLeft());
     gate.allowWrites(15min);
     clock.advance(14min);
@@ -179,7 +182,8 @@ void TestOperatorGate::refusedWhenItChanged()
         const ReleaseReport report = rig.release(late);
         QCOMPARE(report.outcome, ReleaseOutcome::Refused);
         QCOMPARE(report.record->holder.value(), std::string("b"));
-        QVERIFY2(report.sentence.find("now held by b") != std::string::npos, report.sentence.c_str());
+        QVERIFY2(
+            report.sentence.find("now held by b") != std::string::npos, report.sentence.c_str());
     }
     QCOMPARE(rig.read().holder.value(), std::string("b"));
     QVERIFY(!rig.read().stepDownAsked);
@@ -207,7 +211,8 @@ void TestOperatorGate::clearedAndReacquired()
     QTRY_VERIFY(rig.read().holder);
     const ReleaseReport report = rig.release(rig.plan(OperatorVerb::Clear));
     QCOMPARE(report.outcome, ReleaseOutcome::Reacquired);
-    QVERIFY2(report.sentence.find("re-acquired by a") != std::string::npos, report.sentence.c_str());
+    QVERIFY2(
+        report.sentence.find("re-acquired by a") != std::string::npos, report.sentence.c_str());
 }
 
 void TestOperatorGate::clearedAndVacant()
@@ -222,7 +227,8 @@ void TestOperatorGate::clearedAndVacant()
     QCOMPARE(report.outcome, ReleaseOutcome::Vacant);
     QVERIFY(kClock.now() - before >= 300ms);
     QVERIFY(!rig.read().holder);
-    QVERIFY2(rig.progress.size() >= 2 && !rig.progress.front().final, "vacant is told before the wait is over");
+    QVERIFY2(rig.progress.size() >= 2 && !rig.progress.front().final,
+        "vacant is told before the wait is over");
 }
 
 void TestOperatorGate::cancelEndsTheWatchingNotTheWrite()

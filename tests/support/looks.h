@@ -34,14 +34,14 @@ inline WallTime serverAt(Duration sinceStart)
         + std::chrono::duration_cast<std::chrono::microseconds>(sinceStart);
 }
 
-inline Observation look(const Glance &glance)
+inline Observation look(const Glance& glance)
 {
     Observation out;
     out.receivedAt = kStart + glance.at;
     out.roundTrip = glance.roundTrip;
     const Duration answered = glance.at - glance.roundTrip / 2;
     out.serverTime = serverAt(answered);
-    LeaseRecord &record = out.record;
+    LeaseRecord& record = out.record;
     record.lease = LeaseId::observed("jobs/leader");
     record.token = FencingToken{glance.token};
     record.released = glance.released;
@@ -57,7 +57,8 @@ inline Observation look(const Glance &glance)
 }
 
 /// A look at a plain `SET NX PX` lock: no token, no times, only who and how long.
-inline Observation foreignLook(Duration at, std::string holder, Duration remaining, Duration roundTrip = 2ms)
+inline Observation foreignLook(
+    Duration at, std::string holder, Duration remaining, Duration roundTrip = 2ms)
 {
     Observation out;
     out.receivedAt = kStart + at;

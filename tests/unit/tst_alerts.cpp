@@ -33,14 +33,14 @@ struct World {
     AlertRules rules;
     std::vector<Alert> all; ///< everything that was told
 
-    void see(const Observation &seen)
+    void see(const Observation& seen)
     {
-        for (const Transition &t : fleet.apply(seen, {})) {
-            for (Alert &alert : rules.onTransition(t, *fleet.find(t.lease)))
+        for (const Transition& t : fleet.apply(seen, {})) {
+            for (Alert& alert : rules.onTransition(t, *fleet.find(t.lease)))
                 all.push_back(std::move(alert));
         }
     }
-    std::vector<Alert> tick(const LinkStatus &link, Duration at)
+    std::vector<Alert> tick(const LinkStatus& link, Duration at)
     {
         auto out = rules.tick(fleet.all(), link, kStart + at);
         all.insert(all.end(), out.begin(), out.end());
@@ -53,10 +53,10 @@ struct World {
         see(look({at, "a", token, at, at}));
         see(look({at + 4s, "", token, {}, {}, 15000ms, true}));
     }
-    std::size_t raised(const std::string &rule) const
+    std::size_t raised(const std::string& rule) const
     {
         std::set<std::uint64_t> ids;
-        for (const Alert &alert : all) {
+        for (const Alert& alert : all) {
             if (alert.rule == rule)
                 ids.insert(alert.id);
         }
@@ -230,7 +230,7 @@ void TestAlerts::everyAlertSaysWhatToDo()
     world.tick(fresh(10min), 10min);
     world.tick(cut(10min), 20min);
     QCOMPARE(world.rules.all().size(), 4U);
-    for (const auto &[id, alert] : world.rules.all())
+    for (const auto& [id, alert] : world.rules.all())
         QVERIFY2(!alert.action.empty() && !alert.text.empty(), alert.rule.c_str());
 }
 

@@ -13,7 +13,7 @@ using namespace tenure::test;
 namespace
 {
 
-LeaseStatus held(const std::string &kind)
+LeaseStatus held(const std::string& kind)
 {
     Fleet fleet;
     Observation first = look({0ms, "a", 118, -60s, 0s});
@@ -32,17 +32,17 @@ LeaseStatus vacant()
     return *fleet.find(LeaseId::observed("jobs/leader"));
 }
 
-std::string joined(const ReleaseForecast &forecast)
+std::string joined(const ReleaseForecast& forecast)
 {
     std::string out;
-    for (const std::string &sentence : forecast.sentences)
+    for (const std::string& sentence : forecast.sentences)
         out += sentence + "\n";
     return out;
 }
 
 const Instant kNow = kStart + 6s;
 
-LeaseRecord record(const std::string &holder, std::uint64_t token)
+LeaseRecord record(const std::string& holder, std::uint64_t token)
 {
     LeaseRecord out = look({0s, holder, token}).record;
     out.version = "v" + std::to_string(token);
@@ -85,11 +85,16 @@ void TestForecast::kinds_data()
     QTest::addColumn<QByteArray>("kind");
     QTest::addColumn<QByteArray>("says");
     QTest::addColumn<qint64>("overlapMs"); // -1: not bounded
-    QTest::newRow("tenure") << QByteArray("tenure") << QByteArray("is told at its next renewal, within 5.0 s") << qint64(5000);
-    QTest::newRow("redisson") << QByteArray("redisson") << QByteArray("watchdog stops silently within 10 s") << qint64(10000);
-    QTest::newRow("redis-py") << QByteArray("redis-py") << QByteArray("LockNotOwnedError") << qint64(5000);
+    QTest::newRow("tenure") << QByteArray("tenure")
+                            << QByteArray("is told at its next renewal, within 5.0 s")
+                            << qint64(5000);
+    QTest::newRow("redisson") << QByteArray("redisson")
+                              << QByteArray("watchdog stops silently within 10 s") << qint64(10000);
+    QTest::newRow("redis-py") << QByteArray("redis-py") << QByteArray("LockNotOwnedError")
+                              << qint64(5000);
     QTest::newRow("shedlock") << QByteArray("shedlock") << QByteArray("is not told") << qint64(-1);
-    QTest::newRow("token") << QByteArray("token") << QByteArray("extension is refused") << qint64(5000);
+    QTest::newRow("token") << QByteArray("token") << QByteArray("extension is refused")
+                           << qint64(5000);
 }
 
 void TestForecast::kinds()
@@ -97,11 +102,14 @@ void TestForecast::kinds()
     QFETCH(QByteArray, kind);
     QFETCH(QByteArray, says);
     QFETCH(qint64, overlapMs);
-    const auto forecast = forecastRelease({}, held(kind.toStdString()), OperatorVerb::Clear, 15000ms, kNow);
+    const auto forecast
+        = forecastRelease({}, held(kind.toStdString()), OperatorVerb::Clear, 15000ms, kNow);
     QVERIFY(forecast.possible);
     const std::string text = joined(forecast);
     QVERIFY2(text.find(says.toStdString()) != std::string::npos, text.c_str());
-    QCOMPARE(forecast.overlap ? std::chrono::duration_cast<Milliseconds>(*forecast.overlap).count() : -1, overlapMs);
+    QCOMPARE(
+        forecast.overlap ? std::chrono::duration_cast<Milliseconds>(*forecast.overlap).count() : -1,
+        overlapMs);
     QVERIFY(text.find("Two may lead at once") != std::string::npos);
     QVERIFY(text.find("2 candidates wait") != std::string::npos);
     QVERIFY(text.find("reject tokens up to 118") != std::string::npos);
@@ -120,7 +128,8 @@ void TestForecast::askAndHoldHaveNoOverlap()
 
 void TestForecast::overlapEndsWithTheLease()
 {
-    const auto forecast = forecastRelease({}, held("tenure"), OperatorVerb::Clear, 15000ms, kStart + 18s);
+    const auto forecast
+        = forecastRelease({}, held("tenure"), OperatorVerb::Clear, 15000ms, kStart + 18s);
     QVERIFY(*forecast.overlap <= 2s + 1ms); // the lease itself ends at 20 s
 }
 
@@ -128,10 +137,11 @@ void TestForecast::whatIsNotPossibleSaysWhy()
 {
     StoreTraits noHold;
     noHold.canHold = false;
-    for (const auto &forecast : {forecastRelease(noHold, held("tenure"), OperatorVerb::Hold, 15000ms, kNow),
-             forecastRelease({}, held("redisson"), OperatorVerb::Ask, 15000ms, kNow),
-             forecastRelease({}, vacant(), OperatorVerb::Ask, 15000ms, kNow),
-             forecastRelease({}, vacant(), OperatorVerb::Clear, 15000ms, kNow)}) {
+    for (const auto& forecast :
+        {forecastRelease(noHold, held("tenure"), OperatorVerb::Hold, 15000ms, kNow),
+            forecastRelease({}, held("redisson"), OperatorVerb::Ask, 15000ms, kNow),
+            forecastRelease({}, vacant(), OperatorVerb::Ask, 15000ms, kNow),
+            forecastRelease({}, vacant(), OperatorVerb::Clear, 15000ms, kNow)}) {
         QVERIFY(!forecast.possible);
         QVERIFY(!forecast.why.empty());
         QVERIFY(forecast.sentences.empty());
@@ -147,9 +157,9 @@ void TestForecast::watchTellsWhatHappened_data()
     QTest::addColumn<bool>("decided");
     LeaseRecord hold = record("", 8);
     hold.hold = OperatorHold{"op", 15000ms};
-    const auto row = [](const char *name, OperatorVerb verb, const LeaseRecord &seen, const char *word, bool decided) {
-        QTest::newRow(name) << verb << seen << QByteArray(word) << decided;
-    };
+    const auto row
+        = [](const char* name, OperatorVerb verb, const LeaseRecord& seen, const char* word,
+              bool decided) { QTest::newRow(name) << verb << seen << QByteArray(word) << decided; };
     row("clear, vacant", OperatorVerb::Clear, record("", 7), "vacant", false);
     row("clear, taken", OperatorVerb::Clear, record("b", 8), "taken", true);
     row("clear, re-acquired", OperatorVerb::Clear, record("a", 8), "re-acquired", true);
@@ -173,7 +183,8 @@ void TestForecast::watchTellsWhatHappened()
     QCOMPARE(watch.decided(), decided);
     QCOMPARE(watch.report().after, Duration(900ms));
     if (word == "taken")
-        QVERIFY(watch.report().sentence.find("taken by b (token 8) after 900 ms") != std::string::npos);
+        QVERIFY(
+            watch.report().sentence.find("taken by b (token 8) after 900 ms") != std::string::npos);
 }
 
 void TestForecast::lostAnswers_data()

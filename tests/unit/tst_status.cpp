@@ -13,7 +13,8 @@ using namespace tenure::test;
 namespace
 {
 
-/// A lease of ours, renewed at kStart, seen then; 15 s, so it is late after 7.5 s and overdue after 12.
+/// A lease of ours, renewed at kStart, seen then; 15 s, so it is late after 7.5 s and overdue
+/// after 12.
 LeaseStatus held()
 {
     Fleet fleet;
@@ -93,7 +94,7 @@ void TestStatus::words_data()
     QTest::addColumn<qint64>("afterMs");
     QTest::addColumn<QString>("word");
     QTest::addColumn<qint64>("remainingMs"); // -1: none
-    const auto row = [](const char *name, const LeaseStatus &status, qint64 after, const char *word,
+    const auto row = [](const char* name, const LeaseStatus& status, qint64 after, const char* word,
                          qint64 remaining) {
         QTest::newRow(name) << status << after << QString::fromLatin1(word) << remaining;
     };
@@ -182,11 +183,11 @@ void TestStatus::countdownIsRightToHalfARoundTrip()
         const Duration back = std::chrono::microseconds(random.below(200'000));
         const Duration sent = std::chrono::milliseconds(random.below(100'000));
         const Instant truth = kStart + sent + std::chrono::milliseconds(random.below(30'000));
-        Observation seen = foreignLook(
-            sent + there + back, "x", std::max(truth - (kStart + sent + there), Duration(0)), there + back);
+        Observation seen = foreignLook(sent + there + back, "x",
+            std::max(truth - (kStart + sent + there), Duration(0)), there + back);
         Fleet fleet;
         fleet.apply(seen, {});
-        const LeaseStatus &status = *fleet.find(seen.record.lease);
+        const LeaseStatus& status = *fleet.find(seen.record.lease);
         if (truth < kStart + sent + there)
             continue; // had run out before it was asked
         const Duration error = *status.expiresAt - truth;
