@@ -60,7 +60,7 @@ int run(int argc, char **argv)
     CLI::App app("See who leads, compete for leadership, and give it up: leases on SQLite and Redis",
         "tenurectl");
     app.set_version_flag("--version", "tenurectl " TENURE_VERSION);
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
     app.footer(kFooter);
     app.get_formatter()->column_width(28);
     Chosen chosen;
@@ -73,6 +73,8 @@ int run(int argc, char **argv)
     Exit code = Exit::Done;
     if (parsed(app, argc, argv, code) != Exit::Done)
         return static_cast<int>(code);
+    if (!chosen)
+        return static_cast<int>(complainUsage("A command is missing. See tenurectl --help"));
     Output output;
     return static_cast<int>(chosen(output));
 }
@@ -85,7 +87,9 @@ int main(int argc, char **argv)
     try {
         return tenure::ctl::run(argc, argv);
     } catch (const std::exception &error) {
-        const tenure::Error problem{tenure::ErrorKind::Corrupt, std::string("Internal error: ") + error.what(), {}, {}, {}, {}};
+        tenure::Error problem;
+        problem.kind = tenure::ErrorKind::Corrupt;
+        problem.what = std::string("Internal error: ") + error.what();
         return static_cast<int>(tenure::ctl::complain(problem));
     }
 }
