@@ -33,18 +33,23 @@ trap explain_failure ERR
 
 # Lets a line of ninja's progress through each five percent and each twentieth package that apt
 # sets up; the chatter of apt and cmake stays in the log, anything else (a warning) always shows.
+# (Bash reads line by line; Debian's mawk would hold everything back until the end.)
 thin_progress() {
-    awk '
-        match($0, /^\[[0-9]+\/[0-9]+/) {
-            split(substr($0, 2, RLENGTH - 1), n, "/")
-            share = int(n[1] * 20 / n[2])
-            if (share != last || n[1] == 1) { print "    " $0; fflush() }
-            last = share
-            next
-        }
-        /^(-- |Get:|Selecting |Preparing |Unpacking |\(Reading|debconf:|  )/ { next }
-        /^Setting up / && ++packages % 20 { next }
-        { print "    " $0; fflush() }'
+    local line share last=-1 packages=0
+    while IFS= read -r line; do
+        case $line in
+            '' | '-- '* | Get:* | 'Selecting '* | 'Preparing '* | 'Unpacking '* | '(Reading'* | debconf:* | '  '*)
+                continue ;;
+            'Setting up '*)
+                ((packages++ % 20 == 19)) || continue ;;
+        esac
+        if [[ $line =~ ^\[([0-9]+)/([0-9]+) ]]; then
+            share=$((BASH_REMATCH[1] * 20 / BASH_REMATCH[2]))
+            ((share != last)) || continue
+            last=$share
+        fi
+        printf '    %s\n' "$line"
+    done
 }
 
 # step NAME LOG COMMAND...: runs COMMAND, keeps all it says in build/logs/LOG, shows its progress.
