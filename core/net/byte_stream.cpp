@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -29,13 +28,13 @@ Duration left(Instant deadline)
 }
 
 struct EasyDeleter {
-    void operator()(CURL *handle) const { curl_easy_cleanup(handle); }
+    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 };
 struct MultiDeleter {
-    void operator()(CURLM *handle) const { curl_multi_cleanup(handle); }
+    void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
 };
 struct ListDeleter {
-    void operator()(curl_slist *list) const { curl_slist_free_all(list); }
+    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 
 void initCurl()
@@ -62,9 +61,9 @@ public:
             close(m_wake);
     }
 
-    Result<void> open(Instant deadline, const std::atomic<bool> *cancelled);
+    Result<void> open(Instant deadline, const std::atomic<bool>* cancelled);
     [[nodiscard]] Result<void> write(std::span<const char> bytes, Instant deadline) override;
-    [[nodiscard]] Result<void> read(std::string &into, Instant deadline) override;
+    [[nodiscard]] Result<void> read(std::string& into, Instant deadline) override;
     void interrupt() override
     {
         const std::uint64_t one = 1;
@@ -74,7 +73,7 @@ public:
 private:
     void configure();
     [[nodiscard]] Result<void> wait(short events, Instant deadline) const;
-    [[nodiscard]] tl::unexpected<Error> broken(CURLcode code, const char *verb);
+    [[nodiscard]] tl::unexpected<Error> broken(CURLcode code, const char* verb);
 
     const Endpoint m_endpoint;
     int m_wake = -1;
@@ -86,14 +85,14 @@ private:
     bool m_heard = false; ///< the peer has said something
 };
 
-std::string bracketed(const std::string &host)
+std::string bracketed(const std::string& host)
 {
     return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
 void CurlStream::configure()
 {
-    CURL *easy = m_easy.get();
+    CURL* easy = m_easy.get();
     const std::string host = m_endpoint.host.empty() ? "localhost" : m_endpoint.host;
     const std::string name = m_endpoint.serverName.empty() ? host : m_endpoint.serverName;
     const std::string port = std::to_string(m_endpoint.port == 0 ? 1 : m_endpoint.port);
@@ -126,7 +125,7 @@ void CurlStream::configure()
         curl_easy_setopt(easy, CURLOPT_SSLKEY, m_endpoint.keyFile.c_str());
 }
 
-Result<void> CurlStream::open(Instant deadline, const std::atomic<bool> *cancelled)
+Result<void> CurlStream::open(Instant deadline, const std::atomic<bool>* cancelled)
 {
     if (!m_easy || !m_multi || m_wake < 0)
         return fail(ErrorKind::Unavailable, "No connection could be prepared", m_endpoint.display);
@@ -148,7 +147,7 @@ Result<void> CurlStream::open(Instant deadline, const std::atomic<bool> *cancell
         curl_multi_poll(m_multi.get(), nullptr, 0, slice, nullptr);
     }
     int queued = 0;
-    const CURLMsg *done = curl_multi_info_read(m_multi.get(), &queued);
+    const CURLMsg* done = curl_multi_info_read(m_multi.get(), &queued);
     const CURLcode code = done != nullptr ? done->data.result : CURLE_COULDNT_CONNECT;
     if (code != CURLE_OK)
         return fail(connectError(m_endpoint, m_easy.get(), code, m_message.data()));
@@ -161,7 +160,8 @@ Result<void> CurlStream::open(Instant deadline, const std::atomic<bool> *cancell
 Result<void> CurlStream::wait(short events, Instant deadline) const
 {
     const auto ns = left(deadline).count();
-    const timespec timeout{static_cast<std::time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    const timespec timeout{
+        static_cast<std::time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
     std::array<pollfd, 2> fds{pollfd{m_socket, events, 0}, pollfd{m_wake, POLLIN, 0}};
     const int ready = ppoll(fds.data(), fds.size(), &timeout, nullptr);
     if (ready > 0 && fds[1].revents != 0)
@@ -173,9 +173,10 @@ Result<void> CurlStream::wait(short events, Instant deadline) const
     return {}; // also on EINTR: the caller tries again
 }
 
-tl::unexpected<Error> CurlStream::broken(CURLcode code, const char *verb)
+tl::unexpected<Error> CurlStream::broken(CURLcode code, const char* verb)
 {
-    Error error = streamError(m_endpoint, code, m_message.data(), verb, m_heard ? PeerHeard::Yes : PeerHeard::No);
+    Error error = streamError(
+        m_endpoint, code, m_message.data(), verb, m_heard ? PeerHeard::Yes : PeerHeard::No);
     return fail(std::move(error));
 }
 
@@ -196,7 +197,7 @@ Result<void> CurlStream::write(std::span<const char> bytes, Instant deadline)
     return {};
 }
 
-Result<void> CurlStream::read(std::string &into, Instant deadline)
+Result<void> CurlStream::read(std::string& into, Instant deadline)
 {
     const std::size_t before = into.size();
     while (true) {
@@ -219,7 +220,7 @@ Result<void> CurlStream::read(std::string &into, Instant deadline)
 } // namespace
 
 Result<std::unique_ptr<ByteStream>> ByteStream::connect(
-    const Endpoint &endpoint, Instant deadline, const std::atomic<bool> *cancelled)
+    const Endpoint& endpoint, Instant deadline, const std::atomic<bool>* cancelled)
 {
     auto stream = std::make_unique<CurlStream>(endpoint);
     if (auto opened = stream->open(deadline, cancelled); !opened)

@@ -1,0 +1,10 @@
+-- ARGV: channel, holder, nonce, token ('0': compare holder and nonce alone).
+if not held or owner ~= ARGV[2] .. '#' .. ARGV[3] or (ARGV[4] ~= '0' and h[TOKEN] ~= ARGV[4]) then
+  return answer('lost')
+end
+set(RELEASED, '1')
+settleAsk(tonumber(now))
+redis.call('DEL', KEYS[1])
+owner, pttl = false, -2
+tell('released')
+return answer('released')

@@ -1,0 +1,8 @@
+-- ARGV: channel, holder, nonce, token, ttl in ms. Never re-creates.
+if not held or owner ~= ARGV[2] .. '#' .. ARGV[3] or h[NONCE] ~= ARGV[3] or h[TOKEN] ~= ARGV[4] then
+  return answer('lost')
+end
+set(RENEWED, now, TTL, ARGV[5])
+pttl = tonumber(ARGV[5])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+return answer('renewed')
