@@ -204,9 +204,10 @@ Exit campaign(const CampaignOptions &options, Output &output)
         return complain(timing.error());
     // Once it runs it never gives up; what cannot work from the start is told at once instead.
     const Result<StoreFacts> facts = target->backend->makeStore()->probe(BootClock::now() + kCallTimeout);
-    if (!facts)
+    // What is not there yet, a candidate makes.
+    if (!facts && facts.error().kind != ErrorKind::NotFound)
         return complain(facts.error());
-    for (const std::string &warning : timing->warnings(facts->roundTrip))
+    for (const std::string &warning : timing->warnings(facts ? facts->roundTrip : std::nullopt))
         std::fprintf(stderr, "tenurectl: warning: %s\n", warning.c_str());
     return compete(options, output, interrupts, *target, *lease, *timing);
 }

@@ -187,7 +187,8 @@ Exit release(const ReleaseOptions &options, Output &output)
         prepared->status, plan.verb, plan.duration, BootClock::now());
     if (!forecast.possible)
         return complain(Error{ErrorKind::Unsupported, forecast.why, prepared->target.display, {}, {}, {}});
-    if (!options.json)
+    // A dry run's own sentence says all of it again.
+    if (!options.json && !options.dryRun)
         output.write(forecastText(*prepared, forecast));
     OperatorGate gate(prepared->target.backend, SystemClock::instance(), {});
     if (options.dryRun) {

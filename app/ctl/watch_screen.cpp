@@ -120,8 +120,8 @@ std::string ScreenView::header(const WatchState &state, Instant now) const
 {
     const LinkState link = linkStateAt(state.link, now);
     std::string left = state.display + "  ";
-    if (state.link.simulated && state.display.find("demo") != 0)
-        left += "SIM  ";
+    if (state.link.simulated)
+        left += "\u25c7 SIM  ";
     left += linkText(state.link, now);
     if (link == LinkState::Polling && !state.link.pushHow.empty())
         left += " (" + state.link.pushHow + ")";
