@@ -92,6 +92,9 @@ void TstCtlCampaign::takeover()
     };
     QTRY_VERIFY_WITH_TIMEOUT(leader() != nullptr, 10'000);
     Campaign *const old = leader();
+    // All three are in the race before the leader is struck.
+    for (const auto &campaign : all)
+        QTRY_VERIFY_WITH_TIMEOUT(campaign.get() == old || !campaign->last(QStringLiteral("following")).isEmpty(), 10'000);
     const double oldToken = old->last(QStringLiteral("gained"))[QStringLiteral("token")].toDouble();
     const auto now = [] { return static_cast<double>(tenure::BootClock::now().time_since_epoch().count()); };
     old->signal(number);
