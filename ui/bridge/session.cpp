@@ -152,6 +152,7 @@ void Session::open()
 {
     if (m_monitor || !m_backend)
         return;
+    m_openedAt = clock().now();
     startMonitor();
     Q_EMIT linkChanged();
 }

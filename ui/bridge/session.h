@@ -68,6 +68,7 @@ public:
     void open();
     /// Stops watching; what was known stays, as of now. Never waits: a hung monitor ends elsewhere.
     void close();
+    [[nodiscard]] Instant openedAt() const { return m_openedAt; } ///< of the last open()
     [[nodiscard]] bool isOpen() const { return m_monitor != nullptr; }
     void refresh();
     void focus(const LeaseId &id);
@@ -115,6 +116,7 @@ private:
     std::unique_ptr<Monitor> m_monitor;
     Mailbox m_mailbox;
     LinkStatus m_link;
+    Instant m_openedAt;
     std::map<LeaseId, LeaseStatus> m_leases;
     std::vector<Transition> m_transitions;
     std::map<std::uint64_t, Alert> m_alerts;

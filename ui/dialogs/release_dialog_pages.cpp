@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The widgets of the release dialog; what they do is in release_dialog.cpp.
-#include "ui/dialogs/environment_band.h"
+#include "ui/dialogs/environment_badge.h"
 #include "ui/dialogs/release_dialog.h"
 #include "ui/dialogs/tone.h"
 
@@ -59,7 +59,7 @@ QWidget *ReleaseDialog::buildHead()
     auto *row = new QHBoxLayout;
     m_title = wrapped("title");
     row->addWidget(m_title, 1);
-    row->addWidget(new EnvironmentBand(m_session->profile().environment, m_session->profile().name));
+    row->addWidget(new EnvironmentBadge(m_session->profile().environment, m_session->profile().name));
     m_evidence = wrapped("evidence");
     m_changed = wrapped("changed");
     setTone(m_changed, Tone::Warning);

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/base/time_text.h"
-#include "ui/dialogs/environment_band.h"
+#include "ui/dialogs/environment_badge.h"
 #include "ui/dialogs/tone.h"
 #include "ui/lab/belief_strip.h"
 #include "ui/lab/lab_words.h"
@@ -74,7 +74,7 @@ QWidget *LabView::buildHead()
     auto *row = new QHBoxLayout(head);
     row->setContentsMargins({});
     const Environment where = m_session.isSimulated() ? Environment::Sim : m_session.profile().environment;
-    row->addWidget(new EnvironmentBand(where, m_session.profile().name));
+    row->addWidget(new EnvironmentBadge(where, m_session.profile().name));
     auto *title = new QLabel(m_session.isSimulated()
             ? tr("Simulated instances in a simulated world: nothing here is real")
             : tr("Simulated instances, competing on the real backend"));

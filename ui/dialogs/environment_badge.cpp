@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/dialogs/environment_band.h"
+#include "ui/dialogs/environment_badge.h"
 
 #include "ui/bridge/profile_store.h"
 #include "ui/theme/tokens.h"
@@ -32,14 +32,14 @@ std::pair<Token, Token> tokensOf(Environment environment)
 
 } // namespace
 
-EnvironmentBand::EnvironmentBand(Environment environment, QString name, QWidget *parent)
+EnvironmentBadge::EnvironmentBadge(Environment environment, QString name, QWidget *parent)
     : QWidget(parent), m_environment(environment), m_name(std::move(name))
 {
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     setEnvironment(m_environment, m_name);
 }
 
-void EnvironmentBand::setEnvironment(Environment environment, const QString &name)
+void EnvironmentBadge::setEnvironment(Environment environment, const QString &name)
 {
     m_environment = environment;
     m_name = name;
@@ -48,14 +48,14 @@ void EnvironmentBand::setEnvironment(Environment environment, const QString &nam
     update();
 }
 
-QString EnvironmentBand::text() const
+QString EnvironmentBadge::text() const
 {
     const QString word = environmentWord(m_environment);
     const QString glyph = m_environment == Environment::Sim ? QStringLiteral("◇ ") : QString();
     return m_name.isEmpty() ? glyph + word : glyph + word + QStringLiteral("  ") + m_name;
 }
 
-QSize EnvironmentBand::sizeHint() const
+QSize EnvironmentBadge::sizeHint() const
 {
     QFont bold = font();
     bold.setWeight(QFont::Bold);
@@ -63,7 +63,7 @@ QSize EnvironmentBand::sizeHint() const
     return {metrics.horizontalAdvance(text()) + metrics.height() * 2, metrics.height() * 7 / 4};
 }
 
-void EnvironmentBand::paintEvent(QPaintEvent *)
+void EnvironmentBadge::paintEvent(QPaintEvent *)
 {
     const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
     const Scheme scheme = dark ? Scheme::Dark : Scheme::Light;

@@ -10,11 +10,11 @@ namespace tenure::ui
 
 /// The environment of a connection as nobody can overlook it: PRODUCTION a solid red band, STAGING
 /// stripes, DEV quiet, SIM magenta; always with the word and the connection's name.
-class EnvironmentBand final : public QWidget
+class EnvironmentBadge final : public QWidget
 {
     Q_OBJECT
 public:
-    explicit EnvironmentBand(Environment environment, QString name, QWidget *parent = nullptr);
+    explicit EnvironmentBadge(Environment environment, QString name, QWidget *parent = nullptr);
     void setEnvironment(Environment environment, const QString &name);
     [[nodiscard]] QString text() const;
     [[nodiscard]] QSize sizeHint() const override;

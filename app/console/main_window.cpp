@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/console/main_window.h"
+
+#include "app/console/audit_view.h"
+#include "app/console/connections_dock.h"
+#include "app/console/status_strip.h"
+#include "app/console/top_bar.h"
+#include "app/console/window_state.h"
+#include "core/base/text.h"
+#include "ui/charts/density_strip.h"
+#include "ui/dialogs/connection_dialog.h"
+#include "ui/dialogs/release_dialog.h"
+#include "ui/lab/lab_view.h"
+#include "ui/views/alerts_view.h"
+#include "ui/views/events_view.h"
+#include "ui/views/fleet_view.h"
+#include "ui/views/lease_page.h"
+#include "ui/views/session_source.h"
+
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QAction>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QInputDialog>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTabWidget>
+#include <QTextEdit>
+
+namespace tenure::ui
+{
+namespace
+{
+
+using namespace std::chrono_literals;
+
+const char *const kConnection = "connectionId";
+const char *const kLease = "leaseName";
+
+QString tabTitle(const LeaseId &lease)
+{
+    return QString::fromStdString(printable(lease.name(), 40));
+}
+
+/// Does a key typed here belong to the widget rather than to the window?
+bool takesKeys(const QWidget *widget)
+{
+    return qobject_cast<const QLineEdit *>(widget) || qobject_cast<const QAbstractButton *>(widget)
+        || qobject_cast<const QAbstractSpinBox *>(widget) || qobject_cast<const QComboBox *>(widget)
+        || qobject_cast<const QTextEdit *>(widget);
+}
+
+int urgency(const Session &session)
+{
+    return session.isSimulated() ? 9 : static_cast<int>(session.profile().environment);
+}
+
+} // namespace
+
+MainWindow::MainWindow(Theme &theme, const Clock &clock, Connections &connections, QWidget *parent)
+    : QMainWindow(parent), m_theme(theme), m_clock(clock), m_connections(connections)
+{
+    setObjectName(QStringLiteral("mainWindow"));
+    setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
+    resize(1360, 860);
+    buildActions();
+    buildCentre();
+    buildDocks();
+    buildMenus();
+    buildSequences();
+    connectParts();
+    m_defaultState = saveState();
+    restoreLayout();
+    showFront();
+    qApp->installEventFilter(this);
+}
+
+MainWindow::~MainWindow()
+{
+    // Views and pages borrow sources that belong to the sessions: let go of them first.
+    for (Session *session : m_connections.sessions())
+        dropSession(session);
+}
+
+void MainWindow::connectParts()
+{
+    connect(&m_connections, &Connections::sessionOpened, this, &MainWindow::addSession);
+    connect(&m_connections, &Connections::sessionClosing, this, &MainWindow::dropSession);
+    connect(&m_connections, &Connections::problem, this, &MainWindow::say);
+    connect(m_connectionsDock, &ConnectionsDock::addRequested, this, [this] { editConnection({}); });
+    connect(m_connectionsDock, &ConnectionsDock::editRequested, this, &MainWindow::editConnection);
+    connect(m_connectionsDock, &ConnectionsDock::passwordRequested, this, &MainWindow::askPassword);
+    connect(m_connectionsDock, &ConnectionsDock::currentChanged, this, &MainWindow::showFront);
+    connect(m_fleet, &FleetView::leaseActivated, this, &MainWindow::openLease);
+    connect(m_fleet, &FleetView::addConnectionRequested, this, [this] { editConnection({}); });
+    connect(m_fleet, &FleetView::openSimulationRequested, this, &MainWindow::openDemo);
+    connect(m_alerts, &AlertsView::leaseActivated, this, &MainWindow::openLease);
+    connect(m_events, &EventsView::leaseActivated, this, &MainWindow::openLease);
+    connect(m_tabs, &QTabWidget::currentChanged, this, &MainWindow::showFront);
+    connect(m_tabs, &QTabWidget::tabCloseRequested, this, &MainWindow::closeTab);
+    connect(&m_timelineTimer, &QTimer::timeout, this, &MainWindow::showTimeline);
+    m_timelineTimer.start(2s);
+    if (!m_connections.readOnlyReason().isEmpty())
+        say(m_connections.readOnlyReason());
+}
+
+void MainWindow::addSession(Session *session)
+{
+    LeaseSource *source = sourceOf(session);
+    m_fleet->addSource(source);
+    m_alerts->addSource(source);
+    m_events->addSource(source);
+    connect(session, &Session::alertsChanged, this, &MainWindow::showAlertCount);
+    connect(session, &Session::audited, this, [this] { m_audit->showAudit(m_connections.sessions()); });
+    connect(session, &Session::operatorChanged, this, &MainWindow::showFront);
+    session->setFrozen(m_freeze->isChecked());
+    m_connectionsDock->select(session->profile().id);
+    m_status->setSessions(m_connections.sessions());
+    if (session->isSimulated())
+        openLab(session);
+    showFleet();
+    showFront();
+    if (!session->backend())
+        say(tr("%1: %2").arg(session->profile().name,
+            QString::fromStdString(session->link().error->text())));
+}
+
+void MainWindow::dropSession(Session *session)
+{
+    const QString id = session->profile().id;
+    for (int i = m_tabs->count() - 1; i > 0; --i) {
+        if (m_tabs->widget(i)->property(kConnection).toString() == id)
+            closeTab(i);
+    }
+    for (ReleaseDialog *dialog : findChildren<ReleaseDialog *>()) {
+        if (dialog->property(kConnection).toString() == id)
+            delete dialog;
+    }
+    LeaseSource *source = sourceOf(session);
+    m_fleet->removeSource(source);
+    m_alerts->removeSource(source);
+    m_events->removeSource(source);
+    m_timeline->removeConnection(id);
+    disconnect(session, nullptr, this, nullptr);
+    std::vector<Session *> left = m_connections.sessions();
+    std::erase(left, session);
+    m_status->setSessions(left);
+    m_topBar->setSession(nullptr);
+    QMetaObject::invokeMethod(this, [this] { showFront(); showAlertCount(); }, Qt::QueuedConnection);
+}
+
+void MainWindow::openLease(const QString &connectionId, const LeaseId &lease)
+{
+    Session *session = m_connections.session(connectionId);
+    if (!session)
+        return;
+    session->focus(lease);
+    const QByteArray name = QByteArray::fromStdString(lease.name());
+    for (int i = 1; i < m_tabs->count(); ++i) {
+        const QWidget *page = m_tabs->widget(i);
+        if (page->property(kConnection).toString() == connectionId
+            && page->property(kLease).toByteArray() == name) {
+            m_tabs->setCurrentIndex(i);
+            return;
+        }
+    }
+    auto *page = new LeasePage(m_theme, m_clock, sourceOf(session), lease, m_tabs);
+    page->setProperty(kConnection, connectionId);
+    page->setProperty(kLease, name);
+    connect(page, &LeasePage::releaseRequested, this,
+        [this](const QString &id, const LeaseId &which) { openRelease(id, which); });
+    m_tabs->setCurrentIndex(m_tabs->addTab(page, tabTitle(lease)));
+}
+
+void MainWindow::openLab(Session *session)
+{
+    const QString id = session->profile().id;
+    for (int i = 1; i < m_tabs->count(); ++i) {
+        QWidget *page = m_tabs->widget(i);
+        if (qobject_cast<LabView *>(page) && page->property(kConnection).toString() == id) {
+            m_tabs->setCurrentIndex(i);
+            return;
+        }
+    }
+    auto *lab = new LabView(m_theme, m_clock, *session, m_tabs);
+    lab->setProperty(kConnection, id);
+    m_tabs->setCurrentIndex(m_tabs->addTab(
+        lab, session->isSimulated() ? tr("Lab (SIM)") : tr("Lab %1").arg(session->profile().name)));
+}
+
+void MainWindow::showFleet()
+{
+    m_tabs->setCurrentIndex(0);
+}
+
+QDialog *MainWindow::openRelease(const QString &connectionId, const LeaseId &lease)
+{
+    Session *session = m_connections.session(connectionId);
+    if (!session || !session->lease(lease))
+        return nullptr;
+    session->focus(lease);
+    auto *dialog = new ReleaseDialog(*session, lease, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setProperty(kConnection, connectionId);
+    dialog->open();
+    return dialog;
+}
+
+void MainWindow::closeTab(int index)
+{
+    if (index <= 0)
+        return;
+    QWidget *page = m_tabs->widget(index);
+    m_tabs->removeTab(index);
+    delete page;
+}
+
+Session *MainWindow::sessionInFront() const
+{
+    if (const QWidget *page = m_tabs->currentWidget()) {
+        if (Session *session = m_connections.session(page->property(kConnection).toString()))
+            return session;
+    }
+    if (Session *session = m_connections.session(m_connectionsDock->currentId()))
+        return session;
+    // The most dangerous one: a band must never look more harmless than what is connected.
+    Session *first = nullptr;
+    for (Session *session : m_connections.sessions()) {
+        if (!first || urgency(*session) < urgency(*first))
+            first = session;
+    }
+    return first;
+}
+
+void MainWindow::showFront()
+{
+    Session *front = sessionInFront();
+    m_topBar->setSession(front);
+    QStringList names;
+    bool sim = false;
+    for (const Session *session : m_connections.sessions()) {
+        names += session->profile().name;
+        sim = sim || session->isSimulated();
+    }
+    if (front) {
+        names.removeOne(front->profile().name);
+        names.prepend(front->profile().name);
+    }
+    QString title = names.size() > 2 ? tr("%1, %2 +%3").arg(names[0], names[1]).arg(names.size() - 2)
+                                     : names.join(QStringLiteral(", "));
+    if (sim)
+        title.prepend(QStringLiteral("◇ SIM ◇ "));
+    setWindowTitle(title.isEmpty() ? tr("Tenure") : tr("%1 · Tenure").arg(title));
+}
+
+void MainWindow::showAlertCount()
+{
+    int firing = 0;
+    int snoozed = 0;
+    for (const Session *session : m_connections.sessions()) {
+        for (const auto &[id, alert] : session->alerts()) {
+            firing += alert.state == AlertState::Firing ? 1 : 0;
+            snoozed += alert.state == AlertState::Snoozed ? 1 : 0;
+        }
+    }
+    m_topBar->setAlerts(firing, snoozed);
+}
+
+void MainWindow::showTimeline()
+{
+    const Instant hourAgo = m_clock.now() - 1h;
+    for (const Session *session : m_connections.sessions()) {
+        std::vector<Instant> times;
+        for (const Transition &one : session->transitions()) {
+            if (one.at >= hourAgo && one.kind != TransitionKind::Appeared)
+                times.push_back(one.at);
+        }
+        m_timeline->setConnection(
+            session->profile().id, session->profile().name, std::move(times), session->openedAt());
+    }
+}
+
+void MainWindow::editConnection(const QString &id)
+{
+    const ConnectionProfile *known = m_connections.profile(id);
+    auto *dialog = new ConnectionDialog(known ? *known : ConnectionProfile{}, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    const bool isNew = known == nullptr;
+    connect(dialog, &QDialog::accepted, this, [this, dialog, isNew] {
+        const ConnectionProfile profile = dialog->profile();
+        m_connections.save(profile, dialog->password());
+        if (isNew)
+            m_connections.open(profile.id, dialog->password());
+    });
+    dialog->open();
+}
+
+void MainWindow::askPassword(const QString &id)
+{
+    const ConnectionProfile *known = m_connections.profile(id);
+    if (!known)
+        return;
+    auto *dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Sign in to %1").arg(known->name));
+    dialog->setLabelText(tr("Password, forgotten on exit:"));
+    dialog->setTextEchoMode(QLineEdit::Password);
+    connect(dialog, &QInputDialog::textValueSelected, this,
+        [this, id](const QString &password) { m_connections.open(id, password); });
+    dialog->open();
+}
+
+void MainWindow::say(const QString &problem)
+{
+    m_message->setText(problem);
+    m_messageBar->setVisible(!problem.isEmpty());
+}
+
+void MainWindow::setFrozen(bool frozen)
+{
+    m_freeze->setChecked(frozen);
+    for (Session *session : m_connections.sessions())
+        session->setFrozen(frozen);
+}
+
+void MainWindow::rereadAll()
+{
+    setFrozen(false);
+    for (Session *session : m_connections.sessions())
+        session->refresh();
+}
+
+void MainWindow::clearSimFaults()
+{
+    for (LabView *lab : findChildren<LabView *>())
+        lab->clearFaults();
+}
+
+void MainWindow::readOnlyEverywhere()
+{
+    for (Session *session : m_connections.sessions())
+        session->readOnly();
+}
+
+bool MainWindow::event(QEvent *event)
+{
+    const bool done = QMainWindow::event(event);
+    if (!m_painted && event->type() == QEvent::Paint) {
+        m_painted = true;
+        // After this paint has reached the screen.
+        QMetaObject::invokeMethod(this, &MainWindow::firstPainted, Qt::QueuedConnection);
+    }
+    return done;
+}
+
+bool MainWindow::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::KeyPress && QApplication::activeWindow() == this) {
+        const auto *key = static_cast<QKeyEvent *>(event);
+        const bool plain = key->modifiers() == Qt::NoModifier && key->key() == Qt::Key_Space;
+        if (plain && watched == QApplication::focusWidget() && !takesKeys(QApplication::focusWidget())) {
+            setFrozen(!m_freeze->isChecked());
+            return true;
+        }
+    }
+    return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::closeEvent(QCloseEvent *event)
+{
+    saveWindowState(*this);
+    QMainWindow::closeEvent(event);
+}
+
+} // namespace tenure::ui

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/console/connections.h"
+#include "ui/theme/theme.h"
+
+#include <QMainWindow>
+#include <QPointer>
+#include <QTimer>
+
+#include <map>
+
+class QDockWidget;
+class QLabel;
+class QTabWidget;
+
+namespace tenure::ui
+{
+
+class AlertsView;
+class AuditView;
+class CommandPalette;
+class ConnectionsDock;
+class DensityStrip;
+class EventsView;
+class FleetView;
+class LabView;
+class LeasePage;
+class LeaseSource;
+class StatusStrip;
+class TopBar;
+struct PaletteEntry;
+
+/// The console's window: top bar, connections, fleet and lease pages and labs as tabs, alerts, events,
+/// audit, timeline (UX.md section 3). Composition only; it never waits for anything.
+class MainWindow final : public QMainWindow
+{
+    Q_OBJECT
+public:
+    MainWindow(Theme &theme, const Clock &clock, Connections &connections, QWidget *parent = nullptr);
+    ~MainWindow() override;
+
+    void openLease(const QString &connectionId, const LeaseId &lease);
+    void openLab(Session *session);
+    void showFleet();
+    /// Opens the release dialog for a lease; null when its connection is not open.
+    QDialog *openRelease(const QString &connectionId, const LeaseId &lease);
+    void editConnection(const QString &id); ///< empty: a new one
+    void askPassword(const QString &id);
+    void showPalette(const QString &typed = {});
+    void say(const QString &problem); ///< in the bar under the top bar, until closed
+    void setFrozen(bool frozen);
+
+Q_SIGNALS:
+    void firstPainted();
+
+protected:
+    bool event(QEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;
+    void closeEvent(QCloseEvent *event) override;
+
+private:
+    void buildCentre();
+    void buildDocks();
+    QDockWidget *dock(const char *name, const QString &title, QWidget *content, Qt::DockWidgetArea area);
+    void buildActions();
+    void buildMenus();
+    void buildSequences();
+    QAction *action(const QString &text, const QKeySequence &key, void (MainWindow::*act)());
+    void connectParts();
+    void addSession(Session *session);
+    void dropSession(Session *session);
+    void closeTab(int index);
+    [[nodiscard]] Session *sessionInFront() const;
+    void showFront(); ///< band, title, operator state
+    void showAlertCount();
+    void showTimeline();
+    void rereadAll();
+    void clearSimFaults();
+    void readOnlyEverywhere();
+    void focusFilter();
+    void openFrontLab();
+    void openFrontRelease();
+    void openDemo();
+    void addConnection();
+    void togglePalette();
+    void showShortcuts();
+    void showAbout();
+    void resetLayout();
+    void restoreLayout();
+    [[nodiscard]] std::vector<PaletteEntry> paletteEntries();
+
+    Theme &m_theme;
+    const Clock &m_clock;
+    Connections &m_connections;
+    QTabWidget *m_tabs = nullptr;
+    QWidget *m_messageBar = nullptr;
+    QLabel *m_message = nullptr;
+    FleetView *m_fleet = nullptr;
+    ConnectionsDock *m_connectionsDock = nullptr;
+    AlertsView *m_alerts = nullptr;
+    EventsView *m_events = nullptr;
+    AuditView *m_audit = nullptr;
+    DensityStrip *m_timeline = nullptr;
+    TopBar *m_topBar = nullptr;
+    StatusStrip *m_status = nullptr;
+    QAction *m_freeze = nullptr;
+    QAction *m_reread = nullptr;
+    QTimer m_timelineTimer;
+    std::vector<QAction *> m_commands; ///< what the palette offers
+    QByteArray m_defaultState;
+    bool m_painted = false;
+};
+
+} // namespace tenure::ui

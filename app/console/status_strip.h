@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/bridge/session.h"
+
+#include <QLabel>
+#include <QTimer>
+#include <QWidget>
+
+#include <vector>
+
+class QHBoxLayout;
+
+namespace tenure::ui
+{
+
+class FreshnessChip;
+class Theme;
+
+/// In the status bar: the freshness of each open connection, and whether anything can be changed.
+class StatusStrip final : public QWidget
+{
+    Q_OBJECT
+public:
+    StatusStrip(const Theme &theme, const Clock &clock, QWidget *parent);
+    void setSessions(const std::vector<Session *> &sessions);
+
+private:
+    struct Part {
+        Session *session;
+        FreshnessChip *chip;
+    };
+    void refresh();
+
+    const Theme &m_theme;
+    const Clock &m_clock;
+    QHBoxLayout *m_row;
+    QLabel *m_mode;
+    std::vector<Part> m_parts;
+    std::vector<QWidget *> m_widgets;
+    QTimer m_timer;
+};
+
+} // namespace tenure::ui

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/console/top_bar.h"
+
+#include "core/base/time_text.h"
+#include "ui/dialogs/environment_badge.h"
+#include "ui/theme/theme.h"
+
+#include <QAction>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QToolButton>
+
+namespace tenure::ui
+{
+namespace
+{
+
+using namespace std::chrono_literals;
+
+constexpr Duration kOperatorTime = 15min;
+
+QString minutesText(Duration left)
+{
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count();
+    return QStringLiteral("%1:%2").arg(seconds / 60).arg(seconds % 60, 2, 10, QLatin1Char('0'));
+}
+
+} // namespace
+
+TopBar::TopBar(const Theme &theme, QAction *freeze, QAction *reread, QWidget *parent)
+    : QToolBar(parent), m_theme(theme)
+{
+    setObjectName(QStringLiteral("topBar"));
+    setWindowTitle(tr("Top bar"));
+    setMovable(false);
+    setContextMenuPolicy(Qt::PreventContextMenu);
+    m_band = new EnvironmentBadge(Environment::Development, {});
+    m_bandAction = addWidget(m_band);
+    m_operator = new QToolButton;
+    m_operator->setObjectName(QStringLiteral("operatorMode"));
+    m_operator->setPopupMode(QToolButton::InstantPopup);
+    m_operator->setMenu(new QMenu(m_operator));
+    connect(m_operator->menu(), &QMenu::aboutToShow, this, &TopBar::fillOperatorMenu);
+    m_operatorAction = addWidget(m_operator);
+    m_find = new QPushButton(tr("Find or run…   Ctrl+K"));
+    m_find->setObjectName(QStringLiteral("find"));
+    m_find->setMinimumWidth(fontMetrics().averageCharWidth() * 34);
+    connect(m_find, &QPushButton::clicked, this, &TopBar::findRequested);
+    addWidget(m_find);
+    addAction(freeze);
+    addAction(reread);
+    auto *space = new QWidget;
+    space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    addWidget(space);
+    m_alerts = new QToolButton;
+    m_alerts->setObjectName(QStringLiteral("alertCount"));
+    connect(m_alerts, &QToolButton::clicked, this, &TopBar::alertsRequested);
+    addWidget(m_alerts);
+    m_clock = new QLabel;
+    m_clock->setFont(theme.font(FontRole::Number));
+    m_clock->setToolTip(tr("This computer's clock, UTC. Countdowns never use it."));
+    addWidget(m_clock);
+    connect(&m_timer, &QTimer::timeout, this, [this] {
+        showClock();
+        showOperator();
+    });
+    m_timer.start(500ms);
+    setAlerts(0, 0);
+    setSession(nullptr);
+    showClock();
+}
+
+void TopBar::setSession(Session *session)
+{
+    if (m_session)
+        disconnect(m_session, nullptr, this, nullptr);
+    m_session = session;
+    m_bandAction->setVisible(session != nullptr);
+    m_operatorAction->setVisible(session && session->gate());
+    if (session) {
+        m_band->setEnvironment(session->isSimulated() ? Environment::Sim : session->profile().environment,
+            session->profile().name);
+        connect(session, &Session::operatorChanged, this, &TopBar::showOperator);
+    }
+    showOperator();
+}
+
+void TopBar::showOperator()
+{
+    const bool canChange = m_session && m_session->gate();
+    const auto left = canChange ? m_session->gate()->operatorTimeLeft() : std::nullopt;
+    const QString text = left ? tr("OPERATOR %1").arg(minutesText(*left)) : tr("READ-ONLY");
+    if (m_operator->text() == text)
+        return;
+    m_operator->setText(text);
+    m_operator->setToolTip(left ? tr("Releases are possible on this connection until the time runs out")
+                                : tr("Nothing can be changed on this connection"));
+    QPalette palette = m_operator->palette();
+    palette.setColor(QPalette::ButtonText, m_theme.color(left ? Token::Warn : Token::Text));
+    m_operator->setPalette(palette);
+    QFont font = m_theme.font(left ? FontRole::Strong : FontRole::Body);
+    m_operator->setFont(font);
+}
+
+void TopBar::fillOperatorMenu()
+{
+    QMenu *menu = m_operator->menu();
+    menu->clear();
+    if (!m_session || !m_session->gate())
+        return;
+    const bool on = m_session->gate()->operatorTimeLeft().has_value();
+    Session *session = m_session;
+    menu->addAction(on ? tr("Operator mode for another 15 min") : tr("Switch %1 to operator for 15 min").arg(session->profile().name),
+        session, [session] { session->allowWrites(kOperatorTime); });
+    if (on)
+        menu->addAction(tr("Read-only now"), session, &Session::readOnly);
+}
+
+void TopBar::setAlerts(int firing, int snoozed)
+{
+    QString text = firing == 0 ? tr("No alerts") : tr("▲ Alerts: %1 new").arg(firing);
+    if (snoozed > 0)
+        text += tr(", %1 shelved").arg(snoozed);
+    m_alerts->setText(text);
+    QPalette palette = m_alerts->palette();
+    palette.setColor(QPalette::ButtonText, m_theme.color(firing > 0 ? Token::Crit : Token::Muted));
+    m_alerts->setPalette(palette);
+    m_alerts->setFont(m_theme.font(firing > 0 ? FontRole::Strong : FontRole::Body));
+}
+
+void TopBar::showClock()
+{
+    m_clock->setText(tr("UTC %1 ").arg(
+        QString::fromStdString(clockText(SystemClock::instance().wall()))));
+}
+
+} // namespace tenure::ui
