@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/models/alerts_model.h"
+
+#include <QWidget>
+
+class QLabel;
+class QListView;
+class QPushButton;
+
+namespace tenure::ui
+{
+
+class Theme;
+
+/// The alerts with what to do about each: acknowledge, snooze, open the lease.
+class AlertsView final : public QWidget
+{
+    Q_OBJECT
+public:
+    AlertsView(const Theme &theme, const Clock &clock, QWidget *parent);
+    void addSource(LeaseSource *source) { m_model->addSource(source); }
+    void removeSource(LeaseSource *source) { m_model->removeSource(source); }
+    [[nodiscard]] AlertsModel &model() { return *m_model; }
+
+Q_SIGNALS:
+    void leaseActivated(const QString &connectionId, const tenure::LeaseId &lease);
+
+private:
+    void updateButtons();
+    [[nodiscard]] const AlertsModel::Entry *current() const;
+    void open();
+
+    const Theme &m_theme;
+    AlertsModel *m_model;
+    QLabel *m_counts;
+    QListView *m_list;
+    QLabel *m_action;
+    QPushButton *m_ack, *m_snooze, *m_open;
+};
+
+} // namespace tenure::ui
