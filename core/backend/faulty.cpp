@@ -170,7 +170,7 @@ private:
         std::unique_lock lock(m_mutex);
         while (!m_stopping) {
             noticeSwitch();
-            m_wake.wait_for(lock, 4 * kLook, [this] { return m_stopping; });
+            m_wake.wait_for(lock, 20 * kLook, [this] { return m_stopping; });
         }
     }
 

@@ -79,7 +79,7 @@ Result<Duration> parseDuration(std::string_view text)
 std::string durationText(Duration duration)
 {
     if (duration < Duration::zero())
-        return "-" + durationText(-duration);
+        return std::string("-").append(durationText(-duration));
     const auto ms = std::chrono::duration_cast<Milliseconds>(duration).count();
     if (ms < 1000)
         return formatted("%lld ms", static_cast<long long>(ms));

@@ -3,6 +3,7 @@
 #include "core/election/decider.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tenure::detail
 {
@@ -151,7 +152,7 @@ void Decider::loseDefinitely(LossReason reason)
 /// By our own wish: the work is told to stop, and renewing goes on until it did.
 void Decider::startGiveBack(LossReason reason, Duration stayOut)
 {
-    m_state.notBefore = m_event.now + std::clamp<Duration>(stayOut, 0ns, 24h);
+    m_state.stayOut = std::clamp<Duration>(stayOut, 0ns, 24h);
     m_state.drainUntil = m_event.now + m_drainLimit;
     announceLost(reason);
     m_state.phase = Phase::Draining;
@@ -172,6 +173,8 @@ void Decider::termIsOver()
     m_state.mayHold = false;
     m_state.nonce = m_event.fresh;
     m_state.failures = 0;
+    // From here and not from the wish: a long drain must not use up the others' chance.
+    m_state.notBefore = m_event.now + std::exchange(m_state.stayOut, 0ns);
     if (m_state.handlersRunning)
         m_state.phase = Phase::Lost;
     else

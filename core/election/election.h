@@ -136,6 +136,7 @@ struct ElectionState {
     bool nextIsPeek = false;
     std::optional<Instant> expiryAt; ///< candidate: when the present holder's lease runs out, as told
     Instant notBefore; ///< candidate: no try before (hold back, step-down, Retry-After)
+    Duration stayOut{}; ///< how long to hold back once the term is given back
     Instant drainUntil;
     Verb inFlight = Verb::None;
     RequestId request = 0; ///< in flight

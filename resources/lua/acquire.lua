@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- ARGV: channel, holder, nonce, ttl in ms, '1' when new terms are refused (epoch rule).
 local holder, nonce, ttl, barred = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if held and owner == holder .. '#' .. nonce then

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- ARGV: channel, verb, value seen ('' for vacant), token seen ('0': none), by, nonce, duration in ms.
 local verb, seen, token, duration = ARGV[2], ARGV[3], ARGV[4], ARGV[7]
 local value = held and owner or ''

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Put before every verb. KEYS[1] the lease (holder#nonce), KEYS[2] its companion hash.
 -- Every verb answers {status, value, pttl, now in us, the FIELDS in order}: nobody needs a second call.
 -- Numbers that may pass 2^53 (tokens) stay strings.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- A lock of Redisson: a hash with one field <client uuid>:<thread>.
 -- KEYS: the lock, its companion, queue and timeouts of a fair lock. ARGV: our channel, verb, field
 -- seen, Redisson's channel, by, nonce, duration in ms.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- ARGV: channel, holder, nonce, token ('0': compare holder and nonce alone).
 if not held or owner ~= ARGV[2] .. '#' .. ARGV[3] or (ARGV[4] ~= '0' and h[TOKEN] ~= ARGV[4]) then
   return answer('lost')

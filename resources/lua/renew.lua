@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- ARGV: channel, holder, nonce, token, ttl in ms. Never re-creates.
 if not held or owner ~= ARGV[2] .. '#' .. ARGV[3] or h[NONCE] ~= ARGV[3] or h[TOKEN] ~= ARGV[4] then
   return answer('lost')

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// decide() while waiting, racing and leaving.
+#include "tests/support/election_driver.h"
+
+#include <QTest>
+
+using namespace tenure;
+using namespace tenure::test;
+using namespace std::chrono_literals;
+
+Q_DECLARE_METATYPE(FaultClass)
+
+class TestDecideCandidate : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void acquireFault_data();
+    void acquireFault();
+    void followerTriesWhenTheLeaseRunsOut();
+    void healthyLeaderCostsOnePeekATerm();
+    void pushTriesAtOnce();
+    void pushDuringAnAttemptIsNotForgotten();
+    void lostRacesWidenTheSpread();
+    void epochBarrierWaits();
+    void stopDrainsThenReleases();
+    void stopDuringAcquireMakesSure();
+    void releaseIsRetriedBriefly();
+    void drainIsBounded();
+    void stepDownStaysOut();
+    void sameNonceUntilTheTermIsOver();
+};
+
+void TestDecideCandidate::acquireFault_data()
+{
+    QTest::addColumn<FaultClass>("fault");
+    QTest::addColumn<qint64>("retryWithinMs");
+    QTest::addColumn<int>("phase");
+    QTest::newRow("no answer") << FaultClass::Unknown << qint64(100) << int(Phase::Waiting);
+    QTest::newRow("busy") << FaultClass::Busy << qint64(20) << int(Phase::Waiting);
+    QTest::newRow("transient") << FaultClass::Transient << qint64(100) << int(Phase::Waiting);
+    QTest::newRow("connection") << FaultClass::Connection << qint64(2) << int(Phase::Waiting);
+    QTest::newRow("auth") << FaultClass::Auth << qint64(100) << int(Phase::Waiting);
+    QTest::newRow("permanent") << FaultClass::Permanent << qint64(15000) << int(Phase::Failed);
+}
+
+void TestDecideCandidate::acquireFault()
+{
+    QFETCH(FaultClass, fault);
+    QFETCH(qint64, retryWithinMs);
+    QFETCH(int, phase);
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    const Nonce nonce = d.state.nonce;
+    d.fault(fault);
+    QCOMPARE(d.state.phase, Phase(phase));
+    QVERIFY(!d.isLeader());
+    QVERIFY(d.state.wakeAt - d.now <= Milliseconds(retryWithinMs));
+    if (Phase(phase) == Phase::Failed)
+        QVERIFY(d.state.wakeAt - d.now >= 2s); // slow: a person must act (FAILURES 67)
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Acquire);
+    QCOMPARE(d.state.nonce, nonce); // the grant is idempotent per nonce
+    d.feed({.kind = Event::Kind::StopAsked});
+    if (fault == FaultClass::Unknown)
+        QCOMPARE(d.sent(), Verb::Release);
+}
+
+void TestDecideCandidate::followerTriesWhenTheLeaseRunsOut()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    d.refused(1s);
+    const Instant end = d.now + 1s;
+    QCOMPARE(d.state.phase, Phase::Waiting);
+    QVERIFY(d.state.wakeAt >= end);
+    QVERIFY(d.state.wakeAt <= end + d.state.roundTrip); // about a round trip, not a poll period
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Acquire);
+}
+
+void TestDecideCandidate::healthyLeaderCostsOnePeekATerm()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::PushState, .flag = true});
+    d.feed({.kind = Event::Kind::Start});
+    d.refused(12s);
+    int calls = 0;
+    const Instant from = d.now;
+    while (d.now < from + 600s) {
+        d.wake();
+        QCOMPARE(d.sent(), Verb::Peek); // the cheapest call; never an acquire on a held lease
+        ++calls;
+        d.refused(11s); // renewed meanwhile
+    }
+    QVERIFY2(calls < 80, qPrintable(QString::number(calls)));
+}
+
+void TestDecideCandidate::pushTriesAtOnce()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    d.refused(12s);
+    d.feed({.kind = Event::Kind::PushFree});
+    if (d.sent() == Verb::None) {
+        QVERIFY(d.state.wakeAt - d.now <= 5ms);
+        d.wake();
+    }
+    QCOMPARE(d.sent(), Verb::Acquire);
+}
+
+void TestDecideCandidate::pushDuringAnAttemptIsNotForgotten()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    d.feed({.kind = Event::Kind::PushFree}); // released after our acquire was refused by the server
+    d.refused(14s);
+    QVERIFY(d.state.wakeAt - d.now <= 5ms);
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Acquire);
+}
+
+void TestDecideCandidate::lostRacesWidenTheSpread()
+{
+    Driver d;
+    d.draw = 0.999;
+    d.feed({.kind = Event::Kind::Start});
+    Duration spread{};
+    for (int i = 0; i < 8; ++i) {
+        d.refused(15s);
+        const Instant end = d.now + 15s;
+        while (d.state.nextIsPeek) {
+            d.wake();
+            d.refused(end - d.now - 1ms);
+        }
+        const Duration now = d.state.wakeAt - end;
+        spread = std::max(spread, now);
+        d.wake();
+        QCOMPARE(d.sent(), Verb::Acquire);
+    }
+    QVERIFY(spread > 2 * d.state.roundTrip);
+    QVERIFY(spread <= 1s);
+}
+
+void TestDecideCandidate::epochBarrierWaits()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    d.refused(13s, true);
+    const Instant end = d.now + 13s;
+    QVERIFY(d.state.wakeAt >= end);
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Acquire);
+}
+
+void TestDecideCandidate::stopDrainsThenReleases()
+{
+    Driver d;
+    d.lead();
+    d.feed({.kind = Event::Kind::StopAsked});
+    QCOMPARE(*d.loss(), LossReason::GivenBack);
+    QCOMPARE(d.state.phase, Phase::Draining);
+    for (int i = 0; i < 5; ++i) { // FAILURES 45: the handlers need two terms
+        d.wake();
+        QCOMPARE(d.sent(), Verb::Renew);
+        d.renewed();
+        QVERIFY(d.isLeader());
+    }
+    d.feed({.kind = Event::Kind::HandlersDone});
+    QCOMPARE(d.sent(), Verb::Release);
+    QVERIFY(!d.isLeader()); // from before the release goes out
+    d.feed({.kind = Event::Kind::Released, .request = d.state.request});
+    QVERIFY(d.told(Action::Kind::AnnounceStopped));
+    QCOMPARE(d.state.phase, Phase::Stopped);
+    QCOMPARE(d.state.wakeAt, Instant::max());
+}
+
+void TestDecideCandidate::stopDuringAcquireMakesSure()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    QCOMPARE(d.sent(), Verb::Acquire);
+    const Nonce nonce = d.state.nonce;
+    d.feed({.kind = Event::Kind::StopAsked});
+    QCOMPARE(d.sent(), Verb::Release);
+    QCOMPARE(d.state.nonce, nonce);
+    QVERIFY(!d.state.token);
+    d.feed({.kind = Event::Kind::Denied, .request = d.state.request});
+    QVERIFY(d.told(Action::Kind::AnnounceStopped));
+}
+
+void TestDecideCandidate::releaseIsRetriedBriefly()
+{
+    Driver d;
+    d.lead();
+    d.feed({.kind = Event::Kind::StopAsked});
+    d.feed({.kind = Event::Kind::HandlersDone});
+    int tries = 0;
+    while (d.state.phase == Phase::Releasing && tries < 20) { // FAILURES 41, 53
+        if (d.sent() == Verb::Release)
+            ++tries;
+        d.wake();
+        if (d.sent() == Verb::None && d.state.inFlight == Verb::Release)
+            d.fault(FaultClass::Connection);
+    }
+    QCOMPARE(d.state.phase, Phase::Stopped);
+    QVERIFY(tries >= 2 && tries <= 3);
+}
+
+void TestDecideCandidate::drainIsBounded()
+{
+    Driver d;
+    d.lead();
+    d.feed({.kind = Event::Kind::StopAsked});
+    const Instant limit = d.now + d.rules.drainLimit;
+    while (d.state.phase == Phase::Draining) {
+        d.wake();
+        if (d.sent() == Verb::Renew)
+            d.renewed();
+        QVERIFY(d.now <= limit + 1s);
+    }
+    QCOMPARE(d.state.phase, Phase::Releasing);
+    QVERIFY(!d.isLeader());
+}
+
+void TestDecideCandidate::stepDownStaysOut()
+{
+    Driver d;
+    d.lead();
+    d.wake();
+    const Instant asked = d.now;
+    d.feed({.kind = Event::Kind::Renewed, .request = d.state.request, .sentAt = d.now, .duration = 40s});
+    QCOMPARE(*d.loss(), LossReason::SteppedDown);
+    d.feed({.kind = Event::Kind::HandlersDone});
+    d.feed({.kind = Event::Kind::Released, .request = d.state.request});
+    QCOMPARE(d.state.phase, Phase::Waiting);
+    QVERIFY(d.state.wakeAt >= asked + 40s);
+    d.feed({.kind = Event::Kind::PushFree}); // not even then
+    QCOMPARE(d.sent(), Verb::None);
+}
+
+void TestDecideCandidate::sameNonceUntilTheTermIsOver()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    const Nonce first = d.state.nonce;
+    d.refused(2s);
+    d.wake();
+    d.refused(1ms);
+    d.wake();
+    QCOMPARE(d.state.nonce, first);
+    d.feed({.kind = Event::Kind::Granted, .request = d.state.request, .sentAt = d.now, .token = {3}});
+    QCOMPARE(d.state.nonce, first);
+    d.wake();
+    d.feed({.kind = Event::Kind::Denied, .request = d.state.request, .otherTerm = true});
+    QVERIFY(d.state.nonce != first);
+}
+
+QTEST_GUILESS_MAIN(TestDecideCandidate)
+#include "tst_decide_candidate.moc"
