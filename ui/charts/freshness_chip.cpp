@@ -55,7 +55,7 @@ void FreshnessChip::tick()
 
 QSize FreshnessChip::sizeHint() const
 {
-    const QFontMetrics metrics(theme().font(FontRole::Number));
+    const QFontMetrics metrics(theme().font(FontRole::Strong));
     const int unit = theme().unit();
     return {metrics.horizontalAdvance(m_shownText) + 4 * unit, metrics.height() + unit};
 }

@@ -187,7 +187,7 @@ void Swimlane::paintBar(QPainter &painter, const SwimBar &bar, QRectF box) const
     }
     const QFont font = theme().font(FontRole::Small);
     const QString label = text(bar.label);
-    const double needs = QFontMetricsF(font).horizontalAdvance(label) + 3.0 * theme().unit();
+    const double needs = QFontMetricsF(font).horizontalAdvance(label) + 1.5 * theme().unit();
     painter.setFont(font);
     painter.setPen(ink);
     if (bar.kind == SwimBar::Kind::NoLeader || bar.kind == SwimBar::Kind::Merged) {
@@ -197,7 +197,7 @@ void Swimlane::paintBar(QPainter &painter, const SwimBar &bar, QRectF box) const
         const QRectF plate(box.center().x() - needs / 2, box.top() + 1, needs, box.height() - 2);
         painter.fillRect(plate, theme().color(Token::Bg));
         painter.drawText(plate, Qt::AlignCenter, label);
-    } else if (needs <= box.width()) {
+    } else if (needs + 2.0 * theme().unit() <= box.width()) {
         painter.drawText(box.adjusted(2.0 * theme().unit(), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, label);
     }
 }

@@ -448,6 +448,10 @@ QVariant FleetModel::headerData(int section, Qt::Orientation orientation, int ro
     const auto column = static_cast<FleetColumn>(section);
     if (role == Qt::DisplayRole)
         return columnTitle(column);
+    const bool isNumber = column == FleetColumn::Term || column == FleetColumn::Renewed
+        || column == FleetColumn::HeldFor || column == FleetColumn::Seen;
+    if (role == Qt::TextAlignmentRole && isNumber)
+        return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
     return role == Qt::ToolTipRole ? QVariant(columnTip(column)) : QVariant();
 }
 

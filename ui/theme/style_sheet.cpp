@@ -21,9 +21,11 @@ QPushButton:focus { border: 2px solid @info@; padding: @u-1@px @u3-1@px; }
 QPushButton:disabled { color: @muted@; background: @surface@; border-color: @hairline@; }
 QPushButton:default { border-color: @info@; }
 QPushButton[danger="true"]:enabled { color: @crit@; border-color: @crit@; }
+QPushButton[quiet="true"] { border: 0; background: transparent; color: @info@; }
+QPushButton[quiet="true"]:hover, QPushButton[quiet="true"]:focus { text-decoration: underline; }
 QPushButton::menu-indicator { subcontrol-position: right center; right: @u@px; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
-    background: @bg@; color: @text@; border: 1px solid @line@; border-radius: @u@px;
+    background: @bg@; border: 1px solid @line@; border-radius: @u@px;
     padding: @u@px; selection-background-color: @selection@; selection-color: @text@; }
 QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {
     border: 2px solid @info@; padding: @u-1@px; }
@@ -31,6 +33,8 @@ QLineEdit[bad="true"] { border: 2px solid @crit@; padding: @u-1@px; }
 QTableView, QListView, QTreeView {
     background: @bg@; color: @text@; border: 1px solid @hairline@; border-radius: 0;
     selection-background-color: @selection@; selection-color: @text@; outline: 0; }
+QTableView::item { padding-left: @u@px; padding-right: @u@px; }
+QTableView#fleetTable, QTableView#eventsTable, QListView#alertsList { border: 0; }
 QHeaderView { background: @alt@; border: 0; }
 QHeaderView::section {
     background: @alt@; color: @muted@; border: 0; border-bottom: 1px solid @hairline@;

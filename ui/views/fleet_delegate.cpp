@@ -132,7 +132,10 @@ void FleetDelegate::paintText(
         painter.fillRect(QRect(box.left(), box.center().y() - 2 * unit, unit, 4 * unit), m_theme.color(band));
         area.adjust(3 * unit, 0, 0, 0);
     }
-    const auto mode = main || column == FleetColumn::Holder ? Qt::ElideMiddle : Qt::ElideRight;
+    // Of a long token the last digits tell it from its neighbours.
+    const auto mode = main || column == FleetColumn::Holder ? Qt::ElideMiddle
+        : isNumber                                          ? Qt::ElideLeft
+                                                            : Qt::ElideRight;
     painter.drawText(area, (isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter,
         painter.fontMetrics().elidedText(label, mode, area.width()));
 }

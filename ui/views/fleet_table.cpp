@@ -23,7 +23,7 @@ struct ColumnWidth {
     int share;
 };
 constexpr std::array<ColumnWidth, static_cast<std::size_t>(FleetColumn::Count_)> kWidths{{
-    {32, 0}, {44, 5}, {30, 1}, {38, 4}, {22, 0}, {38, 2}, {24, 0}, {28, 0}, {27, 0}, {20, 0}}};
+    {31, 0}, {40, 5}, {27, 1}, {34, 4}, {36, 0}, {32, 2}, {20, 0}, {25, 0}, {24, 0}, {17, 0}}};
 
 } // namespace
 

@@ -55,8 +55,10 @@ QString timingText(const LeaseStatus &status)
         parts << tr("renews every %1").arg(text(*status.renewInterval));
     if (!status.renewals.empty())
         parts << tr("least headroom %1 %").arg(static_cast<int>(status.leastHeadroom() * 100));
-    if (status.roundTrip > Duration::zero())
+    if (status.roundTrip >= std::chrono::milliseconds(1))
         parts << tr("read in %1").arg(text(status.roundTrip));
+    else if (status.roundTrip > Duration::zero())
+        parts << tr("read in under 1 ms");
     return parts.join(QStringLiteral(", "));
 }
 

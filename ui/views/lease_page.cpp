@@ -74,6 +74,7 @@ LeasePage::LeasePage(const Theme &theme, const Clock &clock, LeaseSource *source
     connect(source, &LeaseSource::linkChanged, this, &LeasePage::refresh);
     connect(source, &QObject::destroyed, this, &LeasePage::detach);
     connect(&m_timer, &QTimer::timeout, this, &LeasePage::refresh);
+    connect(&theme, &Theme::changed, this, &LeasePage::refresh);
     refresh();
 }
 
@@ -326,7 +327,10 @@ void LeasePage::fill(const LeaseStatus &status)
     };
     m_state->setText(texts.state + (status.churning ? QStringLiteral("  ") + churnGlyph() + QStringLiteral(" CHURN") : QString()));
     ink(m_state, token(state));
-    const QString why = text(explainState(status, linkState, m_clock.now()));
+    // The word stands beside it already.
+    QString why = text(explainState(status, linkState, m_clock.now()));
+    if (why.startsWith(word(state)))
+        why = why.mid(word(state).size() + (why.startsWith(word(state) + QLatin1Char(':')) ? 1 : 0)).trimmed();
     setElided(m_explanation, why, std::max(m_explanation->width(), 60 * m_theme.unit()));
     setElided(m_holder, texts.holder, std::max(m_holder->width(), 40 * m_theme.unit()));
     ink(m_holder, isFresh(linkState) && status.record.holder ? Token::Text : Token::Muted);

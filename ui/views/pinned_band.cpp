@@ -103,8 +103,9 @@ PinnedBand::PinnedBand(const Theme &theme, const Clock &, QWidget *parent)
         m_rows.push_back(row);
     }
     m_more->setObjectName(QStringLiteral("pinnedMore"));
-    static_cast<QPushButton *>(m_more)->setFlat(true);
+    m_more->setProperty("quiet", true);
     column->addWidget(m_more, 0, Qt::AlignLeft);
+    column->addSpacing(2 * theme.unit());
     connect(m_more, &QAbstractButton::clicked, this, &PinnedBand::restAsked);
     setVisible(false);
 }
