@@ -169,10 +169,17 @@ Error streamError(const Endpoint& endpoint, CURLcode code, const std::string& me
                                         : std::string("The connection broke while ") + verb;
     if (!detail.empty())
         what += ": " + detail;
+    if (heard == PeerHeard::No && endpoint.tls && endpoint.certFile.empty()) {
+        // TLS 1.3 judges our certificate after our side is done, and the alert that says so is lost
+        // when the server closes with our first bytes unread.
+        return made(ErrorKind::Rejected,
+            "The server hung up right after the TLS handshake: it seems to want a client "
+            "certificate, "
+            "and none is set",
+            endpoint, "Set cert= and key= to your client certificate", Recovery::Reconnect);
+    }
     std::string remedy;
-    if (heard == PeerHeard::No && endpoint.tls && endpoint.certFile.empty())
-        remedy = "It said nothing at all: does it want a client certificate (cert=, key=)?";
-    else if (heard == PeerHeard::No && !endpoint.tls)
+    if (heard == PeerHeard::No && !endpoint.tls)
         remedy = "It said nothing at all: does this port want TLS (rediss://)?";
     return made(ErrorKind::Unavailable, what, endpoint, remedy, Recovery::Reconnect);
 }

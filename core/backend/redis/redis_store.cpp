@@ -119,7 +119,12 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
 void RedisStore::runPipeline(Batch& batch)
 {
     Pipeline pipeline;
-    pipeline.add({"TIME"});
+    batch.timed = std::any_of(batch.commands.begin(), batch.commands.end(), [](const Command& c) {
+        const auto* read = std::get_if<Read>(&c);
+        return read != nullptr && read->depth == ReadDepth::Full;
+    });
+    if (batch.timed)
+        pipeline.add({"TIME"});
     bool writes = false;
     for (std::size_t i = 0; i < batch.commands.size(); ++i) {
         const Command& command = batch.commands[i];
@@ -143,7 +148,7 @@ void RedisStore::runPipeline(Batch& batch)
         }
         slot.count = pipeline.count() - slot.first;
     }
-    if (pipeline.count() == 1)
+    if (pipeline.count() == (batch.timed ? 1U : 0U))
         return;
     if (writes && m_settings->waitReplicas > 0) {
         const auto left
@@ -187,7 +192,7 @@ void RedisStore::repeatUnknownScripts(Batch& batch)
 
 void RedisStore::decode(Batch& batch)
 {
-    const std::int64_t now = timeOf(batch.answers.front());
+    const std::int64_t now = batch.timed ? timeOf(batch.answers.front()) : 0;
     const bool tooFew = batch.waits
         && batch.answers.back().number < static_cast<std::int64_t>(m_settings->waitReplicas);
     for (std::size_t i = 0; i < batch.commands.size(); ++i) {
@@ -279,6 +284,7 @@ Result<StoreFacts> RedisStore::probe(Instant deadline)
             facts.notes.emplace_back("This is a node of a Redis Cluster: only its own slots work.");
     } else {
         facts.server = "Redis";
+        facts.epoch = "unknown";
         facts.notes.emplace_back("INFO is forbidden by the server's ACL: a restart that forgot "
                                  "leases cannot be noticed.");
     }
