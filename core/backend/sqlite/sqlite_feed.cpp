@@ -101,7 +101,8 @@ private:
             case Wake::Touched:
                 if (m_gone)
                     return true;
-                patience = tellChanges(sink) ? kQuiet : 1ms;
+                (void)tellChanges(sink); // perhaps of the write before this one
+                patience = 1ms;
                 break;
             case Wake::Quiet:
                 if (!tellChanges(sink) && patience == kQuiet)
