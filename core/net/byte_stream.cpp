@@ -140,6 +140,12 @@ Result<void> CurlStream::open(Instant deadline, const std::atomic<bool>* cancell
             break;
         const auto wait = std::chrono::ceil<Milliseconds>(left(deadline));
         if (wait == Milliseconds::zero() || (cancelled != nullptr && cancelled->load())) {
+            double connected = 0;
+            curl_easy_getinfo(m_easy.get(), CURLINFO_CONNECT_TIME, &connected);
+            if (m_endpoint.tls && connected > 0) {
+                return fail(ErrorKind::Unavailable, "The server did not answer the TLS handshake",
+                    m_endpoint.display, "Does this port speak TLS? Without it use redis://");
+            }
             return fail(ErrorKind::Unavailable, "The server did not answer in time",
                 m_endpoint.display, "Check the address, the network and the firewall");
         }

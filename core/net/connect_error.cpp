@@ -95,7 +95,7 @@ std::optional<Error> endpointProblem(const Endpoint& endpoint)
     for (const std::string& name : {endpoint.host, endpoint.serverName}) {
         if (name.find_first_of("/?#@[]\\ \t\r\n%") != std::string::npos) {
             return made(ErrorKind::BadConfig,
-                "\"" + printable(name, 80) + "\" is not the name of a host", endpoint);
+                "\"" + printable(*name, 80) + "\" is not the name of a host", endpoint);
         }
     }
     if (endpoint.host.empty() && endpoint.unixPath.empty())
@@ -110,7 +110,7 @@ std::optional<Error> endpointProblem(const Endpoint& endpoint)
     for (const std::string& file : {endpoint.caFile, endpoint.certFile, endpoint.keyFile}) {
         if (!file.empty() && access(file.c_str(), R_OK) != 0) {
             return made(ErrorKind::BadConfig,
-                "The file " + printable(file) + " cannot be read: " + std::strerror(errno),
+                "The file " + printable(*file) + " cannot be read: " + std::strerror(errno),
                 endpoint);
         }
     }
