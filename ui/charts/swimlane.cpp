@@ -99,7 +99,7 @@ void Swimlane::paintEvent(QPaintEvent *)
     const double x = labelWidth() + view.x(now());
     if (x < width()) {
         painter.setPen(QPen(theme().color(Token::Info), 1.5));
-        painter.drawLine(QPointF(x, 4.5 * theme().unit()), QPointF(x, top));
+        painter.drawLine(QPointF(x, 4.5 * theme().unit()), QPointF(x, height()));
     }
     if (hasFocus()) {
         painter.setPen(QPen(theme().color(Token::Info), 2));

@@ -130,7 +130,11 @@ QVariant EventsModel::data(const QModelIndex &index, int role) const
 
 QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= columnCount())
+    if (orientation != Qt::Horizontal || section < 0 || section >= columnCount())
+        return {};
+    if (role == Qt::TextAlignmentRole && static_cast<EventColumn>(section) == EventColumn::Gap)
+        return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
+    if (role != Qt::DisplayRole)
         return {};
     const std::array<QString, static_cast<std::size_t>(EventColumn::Count_)> titles{tr("Time (UTC)"),
         tr("Connection"), tr("Lease"), tr("Change"), tr("From"), tr("To"), tr("No leader"), tr("What happened")};

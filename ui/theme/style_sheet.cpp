@@ -33,7 +33,7 @@ QLineEdit[bad="true"] { border: 2px solid @crit@; padding: @u-1@px; }
 QTableView, QListView, QTreeView {
     background: @bg@; color: @text@; border: 1px solid @hairline@; border-radius: 0;
     selection-background-color: @selection@; selection-color: @text@; outline: 0; }
-QTableView::item { padding-left: @u@px; padding-right: @u@px; }
+QTableView::item { border: 0; padding: 0 @u@px; }
 QTableView#fleetTable, QTableView#eventsTable, QListView#alertsList { border: 0; }
 QHeaderView { background: @alt@; border: 0; }
 QHeaderView::section {

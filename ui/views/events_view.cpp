@@ -33,7 +33,7 @@ EventsView::EventsView(const Theme &theme, const Clock &clock, std::optional<Lea
     header->setHighlightSections(false);
     header->setStretchLastSection(true);
     header->setFont(theme.font(FontRole::Small));
-    constexpr std::array units{32, 30, 44, 27, 36, 36, 24, 60};
+    constexpr std::array units{31, 25, 42, 26, 33, 33, 22, 40};
     for (std::size_t i = 0; i < units.size(); ++i)
         m_table->setColumnWidth(static_cast<int>(i), units[i] * theme.unit());
     m_table->setColumnHidden(static_cast<int>(EventColumn::Connection), only.has_value());
