@@ -28,13 +28,13 @@ Duration left(Instant deadline)
 }
 
 struct EasyDeleter {
-    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+    void operator()(CURL *handle) const { curl_easy_cleanup(handle); }
 };
 struct MultiDeleter {
-    void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+    void operator()(CURLM *handle) const { curl_multi_cleanup(handle); }
 };
 struct ListDeleter {
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+    void operator()(curl_slist *list) const { curl_slist_free_all(list); }
 };
 
 void initCurl()
@@ -61,9 +61,9 @@ public:
             close(m_wake);
     }
 
-    Result<void> open(Instant deadline, const std::atomic<bool>* cancelled);
+    Result<void> open(Instant deadline, const std::atomic<bool> *cancelled);
     [[nodiscard]] Result<void> write(std::span<const char> bytes, Instant deadline) override;
-    [[nodiscard]] Result<void> read(std::string& into, Instant deadline) override;
+    [[nodiscard]] Result<void> read(std::string &into, Instant deadline) override;
     void interrupt() override
     {
         const std::uint64_t one = 1;
@@ -73,7 +73,7 @@ public:
 private:
     void configure();
     [[nodiscard]] Result<void> wait(short events, Instant deadline) const;
-    [[nodiscard]] tl::unexpected<Error> broken(CURLcode code, const char* verb);
+    [[nodiscard]] tl::unexpected<Error> broken(CURLcode code, const char *verb);
 
     const Endpoint m_endpoint;
     int m_wake = -1;
@@ -85,14 +85,14 @@ private:
     bool m_heard = false; ///< the peer has said something
 };
 
-std::string bracketed(const std::string& host)
+std::string bracketed(const std::string &host)
 {
     return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
 void CurlStream::configure()
 {
-    CURL* easy = m_easy.get();
+    CURL *easy = m_easy.get();
     const std::string host = m_endpoint.host.empty() ? "localhost" : m_endpoint.host;
     const std::string name = m_endpoint.serverName.empty() ? host : m_endpoint.serverName;
     const std::string port = std::to_string(m_endpoint.port == 0 ? 1 : m_endpoint.port);
@@ -125,7 +125,7 @@ void CurlStream::configure()
         curl_easy_setopt(easy, CURLOPT_SSLKEY, m_endpoint.keyFile.c_str());
 }
 
-Result<void> CurlStream::open(Instant deadline, const std::atomic<bool>* cancelled)
+Result<void> CurlStream::open(Instant deadline, const std::atomic<bool> *cancelled)
 {
     if (!m_easy || !m_multi || m_wake < 0)
         return fail(ErrorKind::Unavailable, "No connection could be prepared", m_endpoint.display);
@@ -140,20 +140,17 @@ Result<void> CurlStream::open(Instant deadline, const std::atomic<bool>* cancell
             break;
         const auto wait = std::chrono::ceil<Milliseconds>(left(deadline));
         if (wait == Milliseconds::zero() || (cancelled != nullptr && cancelled->load())) {
-            double connected = 0;
-            curl_easy_getinfo(m_easy.get(), CURLINFO_CONNECT_TIME, &connected);
-            if (m_endpoint.tls && connected > 0) {
-                return fail(ErrorKind::Unavailable, "The server did not answer the TLS handshake",
-                    m_endpoint.display, "Does this port speak TLS? Without it use redis://");
-            }
             return fail(ErrorKind::Unavailable, "The server did not answer in time",
-                m_endpoint.display, "Check the address, the network and the firewall");
+                m_endpoint.display,
+                m_endpoint.tls
+                    ? "Check the address and the firewall, and whether this port speaks TLS"
+                    : "Check the address, the network and the firewall");
         }
         const int slice = static_cast<int>(std::min<Milliseconds>(wait, Milliseconds(50)).count());
         curl_multi_poll(m_multi.get(), nullptr, 0, slice, nullptr);
     }
     int queued = 0;
-    const CURLMsg* done = curl_multi_info_read(m_multi.get(), &queued);
+    const CURLMsg *done = curl_multi_info_read(m_multi.get(), &queued);
     const CURLcode code = done != nullptr ? done->data.result : CURLE_COULDNT_CONNECT;
     if (code != CURLE_OK)
         return fail(connectError(m_endpoint, m_easy.get(), code, m_message.data()));
@@ -179,7 +176,7 @@ Result<void> CurlStream::wait(short events, Instant deadline) const
     return {}; // also on EINTR: the caller tries again
 }
 
-tl::unexpected<Error> CurlStream::broken(CURLcode code, const char* verb)
+tl::unexpected<Error> CurlStream::broken(CURLcode code, const char *verb)
 {
     Error error = streamError(
         m_endpoint, code, m_message.data(), verb, m_heard ? PeerHeard::Yes : PeerHeard::No);
@@ -203,7 +200,7 @@ Result<void> CurlStream::write(std::span<const char> bytes, Instant deadline)
     return {};
 }
 
-Result<void> CurlStream::read(std::string& into, Instant deadline)
+Result<void> CurlStream::read(std::string &into, Instant deadline)
 {
     const std::size_t before = into.size();
     while (true) {
@@ -226,7 +223,7 @@ Result<void> CurlStream::read(std::string& into, Instant deadline)
 } // namespace
 
 Result<std::unique_ptr<ByteStream>> ByteStream::connect(
-    const Endpoint& endpoint, Instant deadline, const std::atomic<bool>* cancelled)
+    const Endpoint &endpoint, Instant deadline, const std::atomic<bool> *cancelled)
 {
     auto stream = std::make_unique<CurlStream>(endpoint);
     if (auto opened = stream->open(deadline, cancelled); !opened)

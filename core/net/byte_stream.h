@@ -32,21 +32,21 @@ class ByteStream
 {
 public:
     ByteStream() = default;
-    ByteStream(const ByteStream&) = delete;
-    ByteStream& operator=(const ByteStream&) = delete;
+    ByteStream(const ByteStream &) = delete;
+    ByteStream &operator=(const ByteStream &) = delete;
     virtual ~ByteStream() = default;
 
     /// Unavailable (refused, reset, no such host, timed out), Rejected (the server's certificate
     /// does not fit or it wants ours; the sentence names which name was expected and which were
     /// offered). `cancelled`, when given, ends the attempt within about 50 ms after it became true.
     [[nodiscard]] static Result<std::unique_ptr<ByteStream>> connect(
-        const Endpoint& endpoint, Instant deadline, const std::atomic<bool>* cancelled = nullptr);
+        const Endpoint &endpoint, Instant deadline, const std::atomic<bool> *cancelled = nullptr);
 
     /// Sends all of `bytes`.
     [[nodiscard]] virtual Result<void> write(std::span<const char> bytes, Instant deadline) = 0;
     /// Appends at least one byte to `into`. Unavailable when the peer closed (Recovery::Reconnect)
     /// or the deadline passed (Recovery::Backoff).
-    [[nodiscard]] virtual Result<void> read(std::string& into, Instant deadline) = 0;
+    [[nodiscard]] virtual Result<void> read(std::string &into, Instant deadline) = 0;
     /// Makes a blocked read or write return Unavailable soon. Any thread.
     virtual void interrupt() = 0;
 };

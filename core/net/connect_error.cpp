@@ -12,7 +12,7 @@ namespace tenure
 namespace
 {
 
-Error made(ErrorKind kind, std::string what, const Endpoint& endpoint, std::string remedy = {},
+Error made(ErrorKind kind, std::string what, const Endpoint &endpoint, std::string remedy = {},
     Recovery recovery = Recovery::Backoff)
 {
     Error error;
@@ -24,22 +24,22 @@ Error made(ErrorKind kind, std::string what, const Endpoint& endpoint, std::stri
     return error;
 }
 
-bool contains(const std::string& text, const char* part)
+bool contains(const std::string &text, const char *part)
 {
     return text.find(part) != std::string::npos;
 }
 
 /// The names a certificate is for, as curl's certificate information lists them.
-std::string offeredNames(CURL* handle)
+std::string offeredNames(CURL *handle)
 {
-    curl_certinfo* info = nullptr;
+    curl_certinfo *info = nullptr;
     if (curl_easy_getinfo(handle, CURLINFO_CERTINFO, &info) != CURLE_OK || info == nullptr
         || info->num_of_certs < 1)
         return {};
     std::string subject;
-    for (const curl_slist* row = info->certinfo[0]; row != nullptr; row = row->next) {
+    for (const curl_slist *row = info->certinfo[0]; row != nullptr; row = row->next) {
         const std::string line(row->data);
-        static constexpr const char* kNames = "X509v3 Subject Alternative Name:";
+        static constexpr const char *kNames = "X509v3 Subject Alternative Name:";
         if (line.starts_with(kNames))
             return printable(line.substr(std::strlen(kNames)), 300);
         if (line.starts_with("Subject:"))
@@ -49,7 +49,7 @@ std::string offeredNames(CURL* handle)
 }
 
 /// A TLS alert by which the server says that it wants a (better) certificate of ours.
-std::optional<Error> clientCertificateError(const Endpoint& endpoint, const std::string& message)
+std::optional<Error> clientCertificateError(const Endpoint &endpoint, const std::string &message)
 {
     if (!contains(message, "alert"))
         return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<Error> clientCertificateError(const Endpoint& endpoint, const std:
     return std::nullopt;
 }
 
-Error certificateError(const Endpoint& endpoint, CURL* handle, const std::string& message)
+Error certificateError(const Endpoint &endpoint, CURL *handle, const std::string &message)
 {
     const std::string expected = endpoint.serverName.empty() ? endpoint.host : endpoint.serverName;
     if (contains(message, "does not match") || contains(message, "no alternative certificate")
@@ -90,10 +90,10 @@ Error certificateError(const Endpoint& endpoint, CURL* handle, const std::string
 
 } // namespace
 
-std::optional<Error> endpointProblem(const Endpoint& endpoint)
+std::optional<Error> endpointProblem(const Endpoint &endpoint)
 {
-    for (const std::string& name : {endpoint.host, endpoint.serverName}) {
-        if (name.find_first_of("/?#@[]\\ \t\r\n%") != std::string::npos) {
+    for (const std::string *name : {&endpoint.host, &endpoint.serverName}) {
+        if (name->find_first_of("/?#@[]\\ \t\r\n%") != std::string::npos) {
             return made(ErrorKind::BadConfig,
                 "\"" + printable(*name, 80) + "\" is not the name of a host", endpoint);
         }
@@ -107,8 +107,8 @@ std::optional<Error> endpointProblem(const Endpoint& endpoint)
     }
     if (!endpoint.tls)
         return std::nullopt;
-    for (const std::string& file : {endpoint.caFile, endpoint.certFile, endpoint.keyFile}) {
-        if (!file.empty() && access(file.c_str(), R_OK) != 0) {
+    for (const std::string *file : {&endpoint.caFile, &endpoint.certFile, &endpoint.keyFile}) {
+        if (!file->empty() && access(file->c_str(), R_OK) != 0) {
             return made(ErrorKind::BadConfig,
                 "The file " + printable(*file) + " cannot be read: " + std::strerror(errno),
                 endpoint);
@@ -118,7 +118,7 @@ std::optional<Error> endpointProblem(const Endpoint& endpoint)
 }
 
 Error connectError(
-    const Endpoint& endpoint, CURL* handle, CURLcode code, const std::string& message)
+    const Endpoint &endpoint, CURL *handle, CURLcode code, const std::string &message)
 {
     const std::string detail = message.empty() ? curl_easy_strerror(code) : printable(message);
     switch (code) {
@@ -159,8 +159,8 @@ Error connectError(
     return made(ErrorKind::Unavailable, "The connection failed: " + detail, endpoint);
 }
 
-Error streamError(const Endpoint& endpoint, CURLcode code, const std::string& message,
-    const char* verb, PeerHeard heard)
+Error streamError(const Endpoint &endpoint, CURLcode code, const std::string &message,
+    const char *verb, PeerHeard heard)
 {
     const std::string detail = printable(message);
     if (auto error = clientCertificateError(endpoint, detail))

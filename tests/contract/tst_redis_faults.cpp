@@ -18,23 +18,23 @@ using namespace std::chrono_literals;
 namespace
 {
 
-Result<Reply> once(LeaseStore& store, const Command& command, Duration limit = 3s)
+Result<Reply> once(LeaseStore &store, const Command &command, Duration limit = 3s)
 {
     return store.execute({&command, 1}, BootClock::now() + limit).front();
 }
 
-Acquire acquireBy(const char* holder, Milliseconds ttl = 500ms)
+Acquire acquireBy(const char *holder, Milliseconds ttl = 500ms)
 {
     return {LeaseId::observed("job"), HolderId::parse(holder).value(), Nonce::random(), ttl};
 }
 
-std::unique_ptr<LeaseStore> storeFor(const StoreUri& uri)
+std::unique_ptr<LeaseStore> storeFor(const StoreUri &uri)
 {
     return makeRedisBackend(uri).value()->makeStore();
 }
 
 /// Acquires, waiting out the epoch rule of a server that was just started.
-Result<Reply> acquireAfterBarrier(LeaseStore& store, const Acquire& acquire)
+Result<Reply> acquireAfterBarrier(LeaseStore &store, const Acquire &acquire)
 {
     Result<Reply> reply;
     (void)QTest::qWaitFor(
@@ -57,7 +57,7 @@ public:
         address.sin_family = AF_INET;
         address.sin_port = htons(m_port);
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        if (bind(m_fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0
+        if (bind(m_fd, reinterpret_cast<sockaddr *>(&address), sizeof address) != 0
             || listen(m_fd, 1) != 0)
             qFatal("no port");
         m_thread = std::thread([this] {
@@ -76,8 +76,8 @@ public:
         m_thread.join();
         close(m_fd);
     }
-    Impostor(const Impostor&) = delete;
-    Impostor& operator=(const Impostor&) = delete;
+    Impostor(const Impostor &) = delete;
+    Impostor &operator=(const Impostor &) = delete;
     [[nodiscard]] StoreUri uri() const
     {
         StoreUri uri;
@@ -282,7 +282,7 @@ void TstRedisFaults::tls()
         done)")});
     QVERIFY(shell.waitForFinished(30'000) && shell.exitCode() == 0);
     const auto file
-        = [&](const char* name) { return keys.filePath(QLatin1String(name)).toStdString(); };
+        = [&](const char *name) { return keys.filePath(QLatin1String(name)).toStdString(); };
     const std::uint16_t port = freePort();
     RedisServer server({"--tls-port", std::to_string(port), "--tls-cert-file", file("server.pem"),
         "--tls-key-file", file("server.key"), "--tls-ca-cert-file", file("ca.pem"),
@@ -295,7 +295,7 @@ void TstRedisFaults::tls()
     const auto good = storeFor(uri)->probe(BootClock::now() + 5s);
     QVERIFY2(good, good ? "" : good.error().text().c_str());
 
-    const auto problem = [](const StoreUri& wrong) {
+    const auto problem = [](const StoreUri &wrong) {
         const auto facts = storeFor(wrong)->probe(BootClock::now() + 5s);
         return facts ? Error{} : facts.error();
     };
@@ -320,7 +320,8 @@ void TstRedisFaults::tls()
     plain.hosts = {{"127.0.0.1", server.port()}};
     const auto noTls = storeFor(plain)->probe(BootClock::now() + 500ms);
     QVERIFY(!noTls); // a plain Redis waits for the end of a line: nothing is answered
-    QVERIFY2(noTls.error().text().find("speak TLS") != std::string::npos, noTls.error().text().c_str());
+    QVERIFY2(
+        noTls.error().text().find("speaks TLS") != std::string::npos, noTls.error().text().c_str());
 }
 
 void TstRedisFaults::tooFewReplicasAreUnknown()
@@ -342,13 +343,13 @@ void TstRedisFaults::feedTellsAndReconnects()
     const auto backend = makeRedisBackend(server.socketUri("app:")).value();
     std::mutex mutex;
     std::vector<FeedEvent> events;
-    const auto count = [&](FeedEvent::Kind kind, const std::string& lease) {
+    const auto count = [&](FeedEvent::Kind kind, const std::string &lease) {
         const std::lock_guard lock(mutex);
         return std::count_if(events.begin(), events.end(),
-            [&](const FeedEvent& e) { return e.kind == kind && e.lease.name() == lease; });
+            [&](const FeedEvent &e) { return e.kind == kind && e.lease.name() == lease; });
     };
     const auto feed = backend->makeFeed();
-    feed->start([&](const FeedEvent& event) {
+    feed->start([&](const FeedEvent &event) {
         const std::lock_guard lock(mutex);
         events.push_back(event);
     });

@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 namespace
 {
 
-constexpr const char* kThread = "6f1ed002-ab5c-4d1f-8a6b-0c1d2e3f4a5b:42";
+constexpr const char *kThread = "6f1ed002-ab5c-4d1f-8a6b-0c1d2e3f4a5b:42";
 
-Result<Reply> once(LeaseStore& store, const Command& command, Duration limit = 5s)
+Result<Reply> once(LeaseStore &store, const Command &command, Duration limit = 5s)
 {
     return store.execute({&command, 1}, BootClock::now() + limit).front();
 }
 
-LeaseId id(const char* name)
+LeaseId id(const char *name)
 {
     return LeaseId::observed(name);
 }
@@ -72,7 +72,7 @@ private:
             const auto page = once(*m_store, list);
             if (!page)
                 qFatal("%s", page.error().text().c_str());
-            for (const LeaseRecord& record : page->records)
+            for (const LeaseRecord &record : page->records)
                 all[record.lease.name()] = record;
             list.cursor = page->cursor;
         } while (!list.cursor.empty());
@@ -116,7 +116,7 @@ void TstRedisFormats::kinds()
     m_server->run({"SET", key.toStdString(), value.toStdString(), "NX", "PX", "50000"});
     const auto all = listAll();
     QCOMPARE(all.size(), std::size_t(1));
-    const LeaseRecord& record = all.at(key.toStdString());
+    const LeaseRecord &record = all.at(key.toStdString());
     QCOMPARE(record.kind, kind.toStdString());
     QCOMPARE(record.holder.value_or(""), holder.toStdString());
     QVERIFY(record.remaining && *record.remaining > 40s && *record.remaining <= 50s);
@@ -166,7 +166,7 @@ void TstRedisFormats::otherTypesAreNamedAndKept()
 {
     m_server->run({"RPUSH", "job", "a", "b"});
     const Acquire acquire{id("job"), HolderId::parse("a").value(), Nonce::random(), 1s};
-    for (const Command& command : {Command(acquire), Command(Read{id("job")})}) {
+    for (const Command &command : {Command(acquire), Command(Read{id("job")})}) {
         const auto reply = once(*m_store, command);
         QVERIFY(!reply);
         QCOMPARE(reply.error().kind, ErrorKind::BadConfig);
@@ -259,7 +259,7 @@ void TstRedisFormats::tenThousandAreListed()
             HolderId::parse("h").value(), Nonce::random(), 60s});
     }
     const Instant before = BootClock::now();
-    for (const auto& result : m_store->execute(batch, before + 20s))
+    for (const auto &result : m_store->execute(batch, before + 20s))
         QVERIFY(result && result->outcome == Outcome::Done);
     const Instant began = BootClock::now();
     std::size_t rows = 0;
@@ -268,7 +268,7 @@ void TstRedisFormats::tenThousandAreListed()
     do {
         const auto page = once(*m_store, list);
         QVERIFY(page);
-        for (const LeaseRecord& record : page->records)
+        for (const LeaseRecord &record : page->records)
             ++seen[record.lease.name()];
         rows += page->records.size();
         list.cursor = page->cursor;
@@ -284,7 +284,7 @@ void TstRedisFormats::tenThousandAreListed()
 void TstRedisFormats::companionsRoundTrip_data()
 {
     QTest::addColumn<QByteArray>("key");
-    for (const char* key : {"a", "a b", "a\nb", "a:b", "{a}", "x{a}y", "{}", "a}b", "a{b", "*?[\\",
+    for (const char *key : {"a", "a b", "a\nb", "a:b", "{a}", "x{a}y", "{}", "a}b", "a{b", "*?[\\",
              "\xF0\x9F\x94\x92", "a:tenure", "{a}:tenure"})
         QTest::newRow(key) << QByteArray(key);
 }

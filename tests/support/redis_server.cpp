@@ -25,7 +25,7 @@ std::uint16_t freePort()
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    auto* raw = reinterpret_cast<sockaddr*>(&address);
+    auto *raw = reinterpret_cast<sockaddr *>(&address);
     const bool bound = bind(fd, raw, size) == 0 && getsockname(fd, raw, &size) == 0;
     close(fd);
     return bound ? ntohs(address.sin_port) : std::uint16_t(0);
@@ -47,7 +47,7 @@ bool RedisServer::installed()
     return !QStandardPaths::findExecutable(QStringLiteral("redis-server")).isEmpty();
 }
 
-std::string RedisServer::path(const std::string& file) const
+std::string RedisServer::path(const std::string &file) const
 {
     return m_directory.filePath(QString::fromStdString(file)).toStdString();
 }
@@ -70,8 +70,8 @@ void RedisServer::start()
             option = path(option.substr(4));
         words.push_back(option);
     }
-    std::vector<char*> arguments;
-    for (std::string& word : words)
+    std::vector<char *> arguments;
+    for (std::string &word : words)
         arguments.push_back(word.data());
     arguments.push_back(nullptr);
     const std::string log = path("log");
@@ -116,7 +116,7 @@ void RedisServer::resume() const
     ::kill(m_pid, SIGCONT);
 }
 
-StoreUri RedisServer::socketUri(const std::string& prefix) const
+StoreUri RedisServer::socketUri(const std::string &prefix) const
 {
     StoreUri uri;
     uri.scheme = "redis+unix";
@@ -134,7 +134,7 @@ StoreUri RedisServer::tcpUri() const
     return uri;
 }
 
-redis::RespValue RedisServer::run(const std::vector<std::string_view>& words)
+redis::RespValue RedisServer::run(const std::vector<std::string_view> &words)
 {
     if (!m_client) {
         Endpoint endpoint;

@@ -25,8 +25,8 @@ public:
     explicit RedisServer(
         std::vector<std::string> options = {}, std::string program = "redis-server");
     ~RedisServer();
-    RedisServer(const RedisServer&) = delete;
-    RedisServer& operator=(const RedisServer&) = delete;
+    RedisServer(const RedisServer &) = delete;
+    RedisServer &operator=(const RedisServer &) = delete;
 
     [[nodiscard]] static bool installed();
     [[nodiscard]] bool running() const { return m_pid > 0; }
@@ -34,12 +34,12 @@ public:
     void start(); ///< again, empty
     void pause() const; ///< SIGSTOP
     void resume() const;
-    [[nodiscard]] StoreUri socketUri(const std::string& prefix = {}) const;
+    [[nodiscard]] StoreUri socketUri(const std::string &prefix = {}) const;
     [[nodiscard]] StoreUri tcpUri() const;
     [[nodiscard]] std::uint16_t port() const { return m_port; }
-    [[nodiscard]] std::string path(const std::string& file) const;
+    [[nodiscard]] std::string path(const std::string &file) const;
     /// A command of another client, over the unix socket.
-    redis::RespValue run(const std::vector<std::string_view>& words);
+    redis::RespValue run(const std::vector<std::string_view> &words);
 
 private:
     QTemporaryDir m_directory;

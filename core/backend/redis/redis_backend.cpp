@@ -21,7 +21,7 @@ public:
         m_traits.linearizable = false;
     }
 
-    [[nodiscard]] const StoreTraits& traits() const override { return m_traits; }
+    [[nodiscard]] const StoreTraits &traits() const override { return m_traits; }
     [[nodiscard]] std::unique_ptr<LeaseStore> makeStore() const override
     {
         return std::make_unique<redis::RedisStore>(m_settings, m_epoch, m_traits);
@@ -39,7 +39,7 @@ private:
 
 } // namespace
 
-Result<std::shared_ptr<const Backend>> makeRedisBackend(const StoreUri& uri)
+Result<std::shared_ptr<const Backend>> makeRedisBackend(const StoreUri &uri)
 {
     auto settings = redis::settingsOf(uri);
     if (!settings)

@@ -7,6 +7,6 @@ namespace tenure
 {
 
 /// Leases in Redis 6 or newer (DESIGN.md section 4): redis, rediss, redis+unix, redis+sentinel.
-[[nodiscard]] Result<std::shared_ptr<const Backend>> makeRedisBackend(const StoreUri& uri);
+[[nodiscard]] Result<std::shared_ptr<const Backend>> makeRedisBackend(const StoreUri &uri);
 
 } // namespace tenure

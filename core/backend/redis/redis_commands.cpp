@@ -11,16 +11,16 @@ namespace
 {
 
 /// No value is this: what was seen contradicts itself, so nothing may match it.
-constexpr const char* kNothingMatches = "\x01";
+constexpr const char *kNothingMatches = "\x01";
 
-std::string redissonName(const char* what, const std::string& key)
+std::string redissonName(const char *what, const std::string &key)
 {
     return std::string(what) + (key.find('{') == std::string::npos ? ":{" + key + "}" : ":" + key);
 }
 
-std::string seenValue(const Operate& operate)
+std::string seenValue(const Operate &operate)
 {
-    const Seen& seen = operate.expected;
+    const Seen &seen = operate.expected;
     const auto own = ownValue(seen.version);
     if (operate.kind == "tenure" && own && !seen.holder.empty() && own->holder != seen.holder)
         return kNothingMatches;
@@ -30,9 +30,9 @@ std::string seenValue(const Operate& operate)
 }
 
 ScriptCall operateCall(
-    const Operate& operate, const std::string& key, std::vector<std::string> keys)
+    const Operate &operate, const std::string &key, std::vector<std::string> keys)
 {
-    const char* verb = operate.verb == OperatorVerb::Ask ? "ask"
+    const char *verb = operate.verb == OperatorVerb::Ask ? "ask"
         : operate.verb == OperatorVerb::Hold             ? "hold"
                                                          : "clear";
     const std::string nonce = Nonce::random().hex();
@@ -50,7 +50,7 @@ ScriptCall operateCall(
             std::to_string(ours ? operate.expected.token.value : 0), operate.by, nonce, ms}};
 }
 
-Result<LeaseState> stateOf(const RespValue& answer, const std::string& where)
+Result<LeaseState> stateOf(const RespValue &answer, const std::string &where)
 {
     if (answer.isError())
         return fail(errorOf(answer.text, where));
@@ -65,7 +65,7 @@ Result<LeaseState> stateOf(const RespValue& answer, const std::string& where)
     if (answer.items[1].isString())
         state.value = answer.items[1].text;
     state.pttl = answer.items[2].number;
-    const std::string& now = answer.items[3].text;
+    const std::string &now = answer.items[3].text;
     std::from_chars(now.data(), now.data() + now.size(), state.nowUs);
     state.setFields(std::span(answer.items).subspan(4));
     return state;
@@ -83,7 +83,7 @@ Duration until(std::uint64_t us, std::int64_t nowUs)
 }
 
 /// Why an acquire was refused, and when it can succeed.
-void explainRefusal(Reply& reply, const std::string& status, const LeaseState& state,
+void explainRefusal(Reply &reply, const std::string &status, const LeaseState &state,
     std::optional<Duration> barrier)
 {
     reply.outcome = Outcome::Refused;
@@ -106,27 +106,27 @@ void explainRefusal(Reply& reply, const std::string& status, const LeaseState& s
 
 } // namespace
 
-bool isWrite(const Command& command)
+bool isWrite(const Command &command)
 {
     return !std::holds_alternative<Read>(command) && !std::holds_alternative<List>(command);
 }
 
-ScriptCall scriptCall(const Command& command, const Keys& names, NewTerms newTerms)
+ScriptCall scriptCall(const Command &command, const Keys &names, NewTerms newTerms)
 {
     const std::string key = names.key(leaseOf(command)->name());
     std::vector<std::string> keys{key, Keys::companion(key)};
     const std::string channel = Keys::channel(key);
-    if (const auto* acquire = std::get_if<Acquire>(&command)) {
+    if (const auto *acquire = std::get_if<Acquire>(&command)) {
         return {&kAcquireScript, std::move(keys),
             {channel, acquire->holder.name(), acquire->nonce.hex(),
                 std::to_string(acquire->ttl.count()), newTerms == NewTerms::Barred ? "1" : "0"}};
     }
-    if (const auto* renew = std::get_if<Renew>(&command)) {
+    if (const auto *renew = std::get_if<Renew>(&command)) {
         return {&kRenewScript, std::move(keys),
             {channel, renew->term.holder.name(), renew->term.nonce.hex(),
                 std::to_string(renew->term.token.value), std::to_string(renew->ttl.count())}};
     }
-    if (const auto* release = std::get_if<Release>(&command)) {
+    if (const auto *release = std::get_if<Release>(&command)) {
         return {&kReleaseScript, std::move(keys),
             {channel, release->term.holder.name(), release->term.nonce.hex(),
                 std::to_string(release->term.token.value)}};
@@ -134,7 +134,7 @@ ScriptCall scriptCall(const Command& command, const Keys& names, NewTerms newTer
     return operateCall(std::get<Operate>(command), key, std::move(keys));
 }
 
-void add(Pipeline& pipeline, const ScriptCall& call, SendAs how)
+void add(Pipeline &pipeline, const ScriptCall &call, SendAs how)
 {
     const std::string count = std::to_string(call.keys.size());
     std::vector<std::string_view> words;
@@ -147,7 +147,7 @@ void add(Pipeline& pipeline, const ScriptCall& call, SendAs how)
     pipeline.add(words);
 }
 
-void addFullRead(Pipeline& pipeline, const std::string& key)
+void addFullRead(Pipeline &pipeline, const std::string &key)
 {
     static const std::string last = std::to_string(kMaxValueBytes);
     pipeline.add({"GETRANGE", key, "0", last});
@@ -158,23 +158,23 @@ void addFullRead(Pipeline& pipeline, const std::string& key)
     pipeline.add(words);
 }
 
-std::int64_t timeOf(const RespValue& answer)
+std::int64_t timeOf(const RespValue &answer)
 {
     if (answer.items.size() != 2)
         return 0;
     std::int64_t seconds = 0;
     std::int64_t us = 0;
-    const std::string& a = answer.items[0].text;
-    const std::string& b = answer.items[1].text;
+    const std::string &a = answer.items[0].text;
+    const std::string &b = answer.items[1].text;
     std::from_chars(a.data(), a.data() + a.size(), seconds);
     std::from_chars(b.data(), b.data() + b.size(), us);
     return seconds * 1'000'000 + us;
 }
 
 Result<LeaseState> fullState(
-    std::span<const RespValue> answers, std::int64_t nowUs, const std::string& where)
+    std::span<const RespValue> answers, std::int64_t nowUs, const std::string &where)
 {
-    for (const RespValue& answer : answers) {
+    for (const RespValue &answer : answers) {
         if (answer.isError())
             return fail(errorOf(answer.text, where));
     }
@@ -187,11 +187,11 @@ Result<LeaseState> fullState(
     return state;
 }
 
-Result<Reply> replyOf(const Command& command, const Keys& keys, const RespValue& answer,
-    std::optional<Duration> barrier, const std::string& where)
+Result<Reply> replyOf(const Command &command, const Keys &keys, const RespValue &answer,
+    std::optional<Duration> barrier, const std::string &where)
 {
     Reply reply;
-    const LeaseId& lease = *leaseOf(command);
+    const LeaseId &lease = *leaseOf(command);
     reply.record.lease = lease;
     if (!answer.isError()
         && answer.items.size() == 1) { // Redisson's script: the caller reads again
@@ -201,7 +201,7 @@ Result<Reply> replyOf(const Command& command, const Keys& keys, const RespValue&
     const auto state = stateOf(answer, where);
     if (!state)
         return fail(state.error());
-    const std::string& status = answer.items[0].text;
+    const std::string &status = answer.items[0].text;
     reply.record = recordOf(lease, keys.key(lease.name()), *state);
     reply.serverTime = wall(state->nowUs);
     if (status == "vacant")
@@ -219,7 +219,7 @@ Result<Reply> replyOf(const Command& command, const Keys& keys, const RespValue&
 }
 
 Result<Reply> remainingReply(
-    const LeaseId& lease, const RespValue& answer, const std::string& where)
+    const LeaseId &lease, const RespValue &answer, const std::string &where)
 {
     if (answer.isError())
         return fail(errorOf(answer.text, where));
@@ -238,7 +238,7 @@ Result<Reply> remainingReply(
 }
 
 Result<LeaseRecord> readOther(
-    RespConnection& connection, const LeaseId& lease, const std::string& key, Instant deadline)
+    RespConnection &connection, const LeaseId &lease, const std::string &key, Instant deadline)
 {
     Pipeline pipeline;
     pipeline.add({"TYPE", key});
@@ -249,9 +249,9 @@ Result<LeaseRecord> readOther(
     const auto answers = connection.ask(pipeline, deadline);
     if (!answers)
         return fail(answers.error());
-    const RespValue& scan = answers->at(2);
+    const RespValue &scan = answers->at(2);
     if (scan.items.size() == 2) {
-        const RespValue& token = answers->at(4);
+        const RespValue &token = answers->at(4);
         auto record = redissonRecord(lease, scan.items[1].items, answers->at(1).number,
             answers->at(3).items, token.isString() ? std::optional(token.text) : std::nullopt);
         if (record)

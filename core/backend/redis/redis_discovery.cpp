@@ -17,7 +17,7 @@ constexpr Duration kPageBudget = std::chrono::milliseconds(150);
 enum class FoundBy { Key, Companion };
 
 /// A superset of the names wanted: it must match both a key and its companion `{key}:tenure`.
-std::string scanPattern(const Keys& keys, const std::string& glob)
+std::string scanPattern(const Keys &keys, const std::string &glob)
 {
     std::string ours; // '[' and '\\' are plain in our globs, special in Redis'
     for (const char c : glob)
@@ -28,7 +28,7 @@ std::string scanPattern(const Keys& keys, const std::string& glob)
 class Page
 {
 public:
-    Page(RespConnection& connection, const Settings& settings, const List& list, Instant deadline)
+    Page(RespConnection &connection, const Settings &settings, const List &list, Instant deadline)
         : m_connection(connection), m_settings(settings), m_list(list), m_deadline(deadline)
     {
     }
@@ -47,7 +47,7 @@ public:
             auto answers = m_connection.ask(scan, m_deadline);
             if (!answers)
                 return fail(std::move(answers.error()));
-            RespValue& answer = answers->front();
+            RespValue &answer = answers->front();
             if (answer.isError())
                 return fail(errorOf(answer.text, m_settings.display));
             if (answer.items.size() != 2)
@@ -64,12 +64,12 @@ public:
 
 private:
     /// A lease with a companion is told through it alone, so that it shows once over all pages.
-    std::map<std::string, FoundBy> wanted(const std::vector<RespValue>& found) const
+    std::map<std::string, FoundBy> wanted(const std::vector<RespValue> &found) const
     {
         std::map<std::string, FoundBy> out;
-        for (const RespValue& item : found) {
+        for (const RespValue &item : found) {
             const auto owner = Keys::keyOfCompanion(item.text);
-            const std::string& key = owner ? *owner : item.text;
+            const std::string &key = owner ? *owner : item.text;
             const auto name = m_settings.keys.nameOf(key);
             if (!name || !globMatch(m_list.glob, *name))
                 continue;
@@ -81,14 +81,14 @@ private:
         return out;
     }
 
-    Result<void> readFound(const std::vector<RespValue>& found, Reply& reply)
+    Result<void> readFound(const std::vector<RespValue> &found, Reply &reply)
     {
         const auto keys = wanted(found);
         if (keys.empty())
             return {};
         Pipeline pipeline;
         pipeline.add({"TIME"});
-        for (const auto& [key, by] : keys)
+        for (const auto &[key, by] : keys)
             addFullRead(pipeline, key);
         const auto answers = m_connection.ask(pipeline, m_deadline);
         if (!answers)
@@ -97,7 +97,7 @@ private:
         reply.serverTime = WallTime(std::chrono::microseconds(now));
         std::size_t next = 1;
         std::vector<std::string> others;
-        for (const auto& [key, by] : keys) {
+        for (const auto &[key, by] : keys) {
             const auto mine = std::span(*answers).subspan(next, 3);
             next += 3;
             if (mine[0].isError())
@@ -108,7 +108,7 @@ private:
         return readOthers(others, reply);
     }
 
-    void take(const std::string& key, FoundBy by, const LeaseState& state, Reply& reply)
+    void take(const std::string &key, FoundBy by, const LeaseState &state, Reply &reply)
     {
         const bool known = state.hasCompanion();
         if (by == FoundBy::Key && known)
@@ -121,9 +121,9 @@ private:
     }
 
     /// Hashes may be Redisson's locks; anything else of another type is not ours to tell.
-    Result<void> readOthers(const std::vector<std::string>& keys, Reply& reply)
+    Result<void> readOthers(const std::vector<std::string> &keys, Reply &reply)
     {
-        for (const std::string& key : keys) {
+        for (const std::string &key : keys) {
             if (Keys::keyOfCompanion(key))
                 continue;
             auto record = readOther(
@@ -136,16 +136,16 @@ private:
         return {};
     }
 
-    RespConnection& m_connection;
-    const Settings& m_settings;
-    const List& m_list;
+    RespConnection &m_connection;
+    const Settings &m_settings;
+    const List &m_list;
     const Instant m_deadline;
 };
 
 } // namespace
 
 Result<Reply> listPage(
-    RespConnection& connection, const Settings& settings, const List& list, Instant deadline)
+    RespConnection &connection, const Settings &settings, const List &list, Instant deadline)
 {
     return Page(connection, settings, list, deadline).fill();
 }

@@ -6,7 +6,7 @@
 namespace tenure::redis
 {
 
-void EpochWatch::note(const ServerInfo& info)
+void EpochWatch::note(const ServerInfo &info)
 {
     if (!info.known)
         return;
@@ -16,7 +16,7 @@ void EpochWatch::note(const ServerInfo& info)
     m_runId = info.runId;
 }
 
-std::optional<Duration> EpochWatch::barrier(const ServerInfo& info, Milliseconds ttl) const
+std::optional<Duration> EpochWatch::barrier(const ServerInfo &info, Milliseconds ttl) const
 {
     if (!info.known)
         return std::nullopt;

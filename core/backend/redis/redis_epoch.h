@@ -17,9 +17,9 @@ class EpochWatch
 {
 public:
     /// After each connect.
-    void note(const ServerInfo& info);
+    void note(const ServerInfo &info);
     /// How long new terms of `ttl` must wait; nothing: not at all (also when INFO is forbidden).
-    [[nodiscard]] std::optional<Duration> barrier(const ServerInfo& info, Milliseconds ttl) const;
+    [[nodiscard]] std::optional<Duration> barrier(const ServerInfo &info, Milliseconds ttl) const;
 
 private:
     mutable std::mutex m_mutex;

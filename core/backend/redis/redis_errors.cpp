@@ -14,8 +14,8 @@ struct Meaning {
     std::string_view code;
     ErrorKind kind;
     Recovery recovery;
-    const char* what;
-    const char* remedy;
+    const char *what;
+    const char *remedy;
 };
 
 using enum ErrorKind;
@@ -112,11 +112,11 @@ Error plainError(std::string_view message)
 
 } // namespace
 
-Error errorOf(std::string_view message, const std::string& where)
+Error errorOf(std::string_view message, const std::string &where)
 {
     Error error;
     bool known = false;
-    for (const Meaning& meaning : kMeanings) {
+    for (const Meaning &meaning : kMeanings) {
         if (!says(message, meaning.code))
             continue;
         error.kind = meaning.kind;

@@ -17,7 +17,7 @@ constexpr auto kLongestBackoff = std::chrono::milliseconds(5000);
 constexpr std::string_view kKeyspace = "__keyspace@";
 constexpr std::string_view kEvents = ":events";
 
-bool hasAny(const std::string& flags, const char* wanted)
+bool hasAny(const std::string &flags, const char *wanted)
 {
     return flags.find('A') != std::string::npos || flags.find_first_of(wanted) != std::string::npos;
 }
@@ -80,14 +80,14 @@ Result<void> RedisFeed::listen()
     auto made = connectTo(*m_settings, BootClock::now() + kConnectWithin, &m_stopping);
     if (!made)
         return fail(std::move(made.error()));
-    RespConnection& connection = **made;
+    RespConnection &connection = **made;
     struct Known { // for stop(), while the connection lives
-        RedisFeed& feed;
-        explicit Known(RedisFeed& f, RespConnection* c) : feed(f) { set(c); }
+        RedisFeed &feed;
+        explicit Known(RedisFeed &f, RespConnection *c) : feed(f) { set(c); }
         ~Known() { set(nullptr); }
-        Known(const Known&) = delete;
-        Known& operator=(const Known&) = delete;
-        void set(RespConnection* c) const
+        Known(const Known &) = delete;
+        Known &operator=(const Known &) = delete;
+        void set(RespConnection *c) const
         {
             const std::lock_guard lock(feed.m_mutex);
             feed.m_connection = c;
@@ -116,7 +116,7 @@ Result<void> RedisFeed::listen()
     return {};
 }
 
-Result<bool> RedisFeed::subscribe(RespConnection& connection)
+Result<bool> RedisFeed::subscribe(RespConnection &connection)
 {
     const std::string prefix = globEscaped(m_settings->keys.prefix());
     const std::string untagged = "{" + prefix + "*}:tenure:events";
@@ -129,7 +129,7 @@ Result<bool> RedisFeed::subscribe(RespConnection& connection)
     auto config = connection.ask(question, deadline);
     if (!config)
         return fail(std::move(config.error()));
-    const RespValue& flags = config->front();
+    const RespValue &flags = config->front();
     const bool told = flags.items.size() == 2;
     const std::string set = told ? flags.items[1].text : std::string();
     const bool on = told && set.find('K') != std::string::npos;
@@ -159,7 +159,7 @@ Result<bool> RedisFeed::subscribe(RespConnection& connection)
     }
     m_sawKeyspace = on && !keyspaceDenied;
     opened(m_sawKeyspace, renewals && m_sawKeyspace);
-    for (const RespValue& message : early)
+    for (const RespValue &message : early)
         deliver(message);
     return renewals;
 }
@@ -174,15 +174,15 @@ void RedisFeed::opened(bool keyspace, bool renewals)
     emit(std::move(event));
 }
 
-void RedisFeed::deliver(const RespValue& message)
+void RedisFeed::deliver(const RespValue &message)
 {
     FeedEvent event;
     if (message.items.size() != 4 || message.items[0].text != "pmessage") {
         emit(std::move(event)); // a pong: Alive
         return;
     }
-    const std::string& channel = message.items[2].text;
-    const std::string& body = message.items[3].text;
+    const std::string &channel = message.items[2].text;
+    const std::string &body = message.items[3].text;
     std::optional<std::string> key;
     bool released = false;
     if (channel.starts_with(kKeyspace)) {

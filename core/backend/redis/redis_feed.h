@@ -27,8 +27,8 @@ public:
 private:
     void run();
     [[nodiscard]] Result<void> listen(); ///< until the connection breaks or stop()
-    [[nodiscard]] Result<bool> subscribe(RespConnection& connection); ///< true: renewals are told
-    void deliver(const RespValue& message);
+    [[nodiscard]] Result<bool> subscribe(RespConnection &connection); ///< true: renewals are told
+    void deliver(const RespValue &message);
     void emit(FeedEvent event);
     void opened(bool keyspace, bool renewals);
 
@@ -38,7 +38,7 @@ private:
     std::atomic<bool> m_stopping = false;
     std::mutex m_mutex;
     std::condition_variable m_wake; ///< with m_mutex, when m_stopping
-    RespConnection* m_connection = nullptr; ///< guarded by m_mutex, for interrupt()
+    RespConnection *m_connection = nullptr; ///< guarded by m_mutex, for interrupt()
     bool m_sawKeyspace = false; ///< feed thread
     bool m_wasOpen = false; ///< feed thread
 };

@@ -95,12 +95,12 @@ std::optional<std::string> foreignKind(
     return std::nullopt;
 }
 
-std::optional<LeaseRecord> redissonRecord(const LeaseId& lease, std::span<const RespValue> entries,
-    std::int64_t pttl, std::span<const RespValue> queue, const std::optional<std::string>& token)
+std::optional<LeaseRecord> redissonRecord(const LeaseId &lease, std::span<const RespValue> entries,
+    std::int64_t pttl, std::span<const RespValue> queue, const std::optional<std::string> &token)
 {
     if (entries.size() != 2)
         return std::nullopt;
-    const std::string& field = entries[0].text;
+    const std::string &field = entries[0].text;
     const bool hold = field.starts_with("hold:") && ownValue(field);
     if ((!isUuidWithThread(field) && !hold) || !all(entries[1].text, kDigits))
         return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<LeaseRecord> redissonRecord(const LeaseId& lease, std::span<const 
     record.kind = !queue.empty() ? "redisson-fair" : token ? "redisson-fenced" : "redisson";
     record.version = field;
     record.raw = field + " = " + entries[1].text;
-    for (const RespValue& waiter : queue)
+    for (const RespValue &waiter : queue)
         record.candidates.push_back(waiter.text);
     if (token && token->size() < 19 && all(*token, kDigits))
         record.token.value = std::stoull(*token);

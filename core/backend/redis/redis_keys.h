@@ -17,7 +17,7 @@ class Keys
 {
 public:
     explicit Keys(std::string prefix) : m_prefix(std::move(prefix)) { }
-    [[nodiscard]] const std::string& prefix() const { return m_prefix; }
+    [[nodiscard]] const std::string &prefix() const { return m_prefix; }
     [[nodiscard]] std::string key(std::string_view name) const
     {
         return m_prefix + std::string(name);

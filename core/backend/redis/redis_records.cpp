@@ -27,7 +27,7 @@ std::optional<WallTime> wallOf(std::uint64_t us)
 }
 
 /// Fills in what the companion knows of the term that the key shows.
-void describeTerm(LeaseRecord& record, const LeaseState& state)
+void describeTerm(LeaseRecord &record, const LeaseState &state)
 {
     record.ttl = Milliseconds(static_cast<std::int64_t>(state.number(Field::TtlMs)));
     record.acquiredAt = wallOf(state.number(Field::AcquiredUs));
@@ -36,7 +36,7 @@ void describeTerm(LeaseRecord& record, const LeaseState& state)
         && state.text(Field::AskNonce) == state.text(Field::Nonce);
 }
 
-void describeVacancy(LeaseRecord& record, const LeaseState& state)
+void describeVacancy(LeaseRecord &record, const LeaseState &state)
 {
     record.released = state.text(Field::Released) == "1";
     if (record.released || state.nowUs == 0 || state.value)
@@ -49,9 +49,9 @@ void describeVacancy(LeaseRecord& record, const LeaseState& state)
     }
 }
 
-void describeForeign(LeaseRecord& record, std::string_view key, const LeaseState& state)
+void describeForeign(LeaseRecord &record, std::string_view key, const LeaseState &state)
 {
-    const std::string& value = *state.value;
+    const std::string &value = *state.value;
     record.kind = foreignKind(key, value, state.pttl).value_or("token");
     record.token = {};
     record.transitions.reset();
@@ -104,12 +104,12 @@ std::optional<OwnValue> ownValue(std::string_view value)
     return OwnValue{std::string(value.substr(0, hash)), *nonce};
 }
 
-std::string valueText(const std::string& holder, const Nonce& nonce)
+std::string valueText(const std::string &holder, const Nonce &nonce)
 {
     return holder + '#' + nonce.hex();
 }
 
-LeaseRecord recordOf(const LeaseId& lease, std::string_view key, const LeaseState& state)
+LeaseRecord recordOf(const LeaseId &lease, std::string_view key, const LeaseState &state)
 {
     LeaseRecord record;
     record.lease = lease;

@@ -59,18 +59,18 @@ struct OwnValue {
     Nonce nonce;
 };
 [[nodiscard]] std::optional<OwnValue> ownValue(std::string_view value);
-[[nodiscard]] std::string valueText(const std::string& holder, const Nonce& nonce);
+[[nodiscard]] std::string valueText(const std::string &holder, const Nonce &nonce);
 
 /// Ours and other people's string locks (FORMATS.md section 1). `key` tells the writer apart.
 [[nodiscard]] LeaseRecord recordOf(
-    const LeaseId& lease, std::string_view key, const LeaseState& state);
+    const LeaseId &lease, std::string_view key, const LeaseState &state);
 
 /// A Redisson lock: a hash of one `<uuid>:<thread>` field, with the fair lock's queue and the
 /// fenced lock's counter where they are. Nothing when `entries` (field, value, ...) is no such
 /// lock.
-[[nodiscard]] std::optional<LeaseRecord> redissonRecord(const LeaseId& lease,
+[[nodiscard]] std::optional<LeaseRecord> redissonRecord(const LeaseId &lease,
     std::span<const RespValue> entries, std::int64_t pttl, std::span<const RespValue> queue,
-    const std::optional<std::string>& token);
+    const std::optional<std::string> &token);
 
 /// Whose format a string lock is: "redbeat", "shedlock", "resque-scheduler", "spring", "token";
 /// nothing for what looks like an ordinary value, and for BullMQ's per-job locks. Conservative: a

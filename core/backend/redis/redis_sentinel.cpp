@@ -11,8 +11,8 @@ namespace
 {
 
 /// Where one sentinel says the master is.
-Result<Endpoint> askSentinel(const Settings& settings, const Endpoint& sentinel, Instant deadline,
-    const std::atomic<bool>* cancelled)
+Result<Endpoint> askSentinel(const Settings &settings, const Endpoint &sentinel, Instant deadline,
+    const std::atomic<bool> *cancelled)
 {
     auto connection = RespConnection::openPlain(sentinel, deadline, cancelled);
     if (!connection)
@@ -22,7 +22,7 @@ Result<Endpoint> askSentinel(const Settings& settings, const Endpoint& sentinel,
     const auto answer = (*connection)->ask(question, deadline);
     if (!answer)
         return fail(answer.error());
-    const RespValue& where = answer->front();
+    const RespValue &where = answer->front();
     if (where.isError())
         return fail(errorOf(where.text, settings.display));
     if (where.items.size() != 2) {
@@ -31,14 +31,14 @@ Result<Endpoint> askSentinel(const Settings& settings, const Endpoint& sentinel,
     }
     Endpoint master = settings.endpoints.front();
     master.host = where.items[0].text;
-    const std::string& port = where.items[1].text;
+    const std::string &port = where.items[1].text;
     std::from_chars(port.data(), port.data() + port.size(), master.port);
     return master;
 }
 
 /// A sentinel may be behind: what it names must say itself that it is a master.
-Result<std::unique_ptr<RespConnection>> openMaster(const Settings& settings, const Endpoint& master,
-    Instant deadline, const std::atomic<bool>* cancelled)
+Result<std::unique_ptr<RespConnection>> openMaster(const Settings &settings, const Endpoint &master,
+    Instant deadline, const std::atomic<bool> *cancelled)
 {
     auto connection = RespConnection::open(master, settings.login, deadline, cancelled);
     if (!connection)
@@ -48,7 +48,7 @@ Result<std::unique_ptr<RespConnection>> openMaster(const Settings& settings, con
     const auto role = (*connection)->ask(question, deadline);
     if (!role)
         return fail(role.error());
-    const RespValue& answer = role->front();
+    const RespValue &answer = role->front();
     if (!answer.items.empty() && answer.items[0].text != "master") {
         return fail(ErrorKind::Unavailable, "The sentinels named a server that is no master (yet)",
             settings.display, "A failover may be under way");
@@ -59,7 +59,7 @@ Result<std::unique_ptr<RespConnection>> openMaster(const Settings& settings, con
 } // namespace
 
 Result<std::unique_ptr<RespConnection>> connectTo(
-    const Settings& settings, Instant deadline, const std::atomic<bool>* cancelled)
+    const Settings &settings, Instant deadline, const std::atomic<bool> *cancelled)
 {
     if (settings.master.empty()) {
         return RespConnection::open(

@@ -8,10 +8,10 @@ namespace tenure::redis
 namespace
 {
 
-Result<unsigned> numberOf(const std::string& text, const char* name, const std::string& where)
+Result<unsigned> numberOf(const std::string &text, const char *name, const std::string &where)
 {
     unsigned value = 0;
-    const char* end = text.data() + text.size();
+    const char *end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, value);
     if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != end || value > 1'000'000))
         return fail(ErrorKind::BadConfig, std::string(name) + " is not a small number", where);
@@ -20,7 +20,7 @@ Result<unsigned> numberOf(const std::string& text, const char* name, const std::
 
 } // namespace
 
-Result<Settings> settingsOf(const StoreUri& uri)
+Result<Settings> settingsOf(const StoreUri &uri)
 {
     Settings settings;
     settings.scheme = uri.scheme;
@@ -61,7 +61,7 @@ Result<Settings> settingsOf(const StoreUri& uri)
     }
     if (sentinel)
         settings.master = uri.path;
-    for (const auto& [host, port] : uri.hosts) {
+    for (const auto &[host, port] : uri.hosts) {
         endpoint.host = host;
         endpoint.port = port != 0 ? port : static_cast<std::uint16_t>(sentinel ? 26379 : 6379);
         settings.endpoints.push_back(endpoint);

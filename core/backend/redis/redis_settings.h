@@ -21,10 +21,10 @@ struct Settings {
 };
 
 /// BadConfig: a database or replica count that is no number, half a client certificate.
-[[nodiscard]] Result<Settings> settingsOf(const StoreUri& uri);
+[[nodiscard]] Result<Settings> settingsOf(const StoreUri &uri);
 
 /// A connection to the server, or to the master that the sentinels name (its ROLE checked).
 [[nodiscard]] Result<std::unique_ptr<RespConnection>> connectTo(
-    const Settings& settings, Instant deadline, const std::atomic<bool>* cancelled = nullptr);
+    const Settings &settings, Instant deadline, const std::atomic<bool> *cancelled = nullptr);
 
 } // namespace tenure::redis

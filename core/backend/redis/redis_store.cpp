@@ -45,9 +45,9 @@ Result<void> RedisStore::connect(Instant deadline)
     return {};
 }
 
-SendAs RedisStore::howToSend(const Script* script)
+SendAs RedisStore::howToSend(const Script *script)
 {
-    auto& sent = m_connection->scriptsSent;
+    auto &sent = m_connection->scriptsSent;
     if (std::find(sent.begin(), sent.end(), script) != sent.end())
         return SendAs::Digest;
     sent.push_back(script);
@@ -55,7 +55,7 @@ SendAs RedisStore::howToSend(const Script* script)
 }
 
 /// The connection is of no use any more; what has no answer yet may have happened.
-void RedisStore::lost(Batch& batch, const Error& cause)
+void RedisStore::lost(Batch &batch, const Error &cause)
 {
     m_connection.reset();
     for (std::size_t i = 0; i < batch.commands.size(); ++i) {
@@ -80,7 +80,7 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
     const auto connected = connect(deadline);
     for (std::size_t i = 0; i < commands.size(); ++i) {
         Command checked = commands[i];
-        if (auto* operate = std::get_if<Operate>(&checked)) {
+        if (auto *operate = std::get_if<Operate>(&checked)) {
             if (operate->verb == OperatorVerb::Ask && operate->kind != "tenure") {
                 batch.results[i] = fail(ErrorKind::Unsupported,
                     "A holder of the kind " + operate->kind + " cannot be asked", m_traits.display,
@@ -96,7 +96,7 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
     if (connected) {
         runPipeline(batch);
         for (std::size_t i = 0; i < commands.size(); ++i) {
-            const auto* list = std::get_if<List>(&commands[i]);
+            const auto *list = std::get_if<List>(&commands[i]);
             if (list == nullptr || batch.results[i])
                 continue;
             auto page = listPage(*m_connection, *m_settings, *list, deadline);
@@ -108,7 +108,7 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
     }
     std::vector<Result<Reply>> out;
     out.reserve(commands.size());
-    for (auto& result : batch.results) {
+    for (auto &result : batch.results) {
         if (!*result && result->error().recovery == Recovery::Reconnect)
             m_connection.reset(); // READONLY and the like: look for the master again
         out.push_back(*std::move(result));
@@ -116,30 +116,30 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
     return out;
 }
 
-void RedisStore::runPipeline(Batch& batch)
+void RedisStore::runPipeline(Batch &batch)
 {
     Pipeline pipeline;
-    batch.timed = std::any_of(batch.commands.begin(), batch.commands.end(), [](const Command& c) {
-        const auto* read = std::get_if<Read>(&c);
+    batch.timed = std::any_of(batch.commands.begin(), batch.commands.end(), [](const Command &c) {
+        const auto *read = std::get_if<Read>(&c);
         return read != nullptr && read->depth == ReadDepth::Full;
     });
     if (batch.timed)
         pipeline.add({"TIME"});
     bool writes = false;
     for (std::size_t i = 0; i < batch.commands.size(); ++i) {
-        const Command& command = batch.commands[i];
+        const Command &command = batch.commands[i];
         if (batch.results[i] || std::holds_alternative<List>(command))
             continue;
-        Batch::Slot& slot = batch.slots[i];
+        Batch::Slot &slot = batch.slots[i];
         slot.first = pipeline.count();
-        if (const auto* read = std::get_if<Read>(&command)) {
+        if (const auto *read = std::get_if<Read>(&command)) {
             const std::string key = m_settings->keys.key(read->lease.name());
             if (read->depth == ReadDepth::Remaining)
                 pipeline.add({"PTTL", key});
             else
                 addFullRead(pipeline, key);
         } else {
-            if (const auto* acquire = std::get_if<Acquire>(&command))
+            if (const auto *acquire = std::get_if<Acquire>(&command))
                 slot.barrier = m_epoch->barrier(m_connection->info(), acquire->ttl);
             slot.call = scriptCall(
                 command, m_settings->keys, slot.barrier ? NewTerms::Barred : NewTerms::Allowed);
@@ -169,12 +169,12 @@ void RedisStore::runPipeline(Batch& batch)
 }
 
 /// NOSCRIPT (SCRIPT FLUSH, a restart): the text itself, within the same call.
-void RedisStore::repeatUnknownScripts(Batch& batch)
+void RedisStore::repeatUnknownScripts(Batch &batch)
 {
     Pipeline pipeline;
     std::vector<std::size_t> repeated;
     for (std::size_t i = 0; i < batch.slots.size(); ++i) {
-        const Batch::Slot& slot = batch.slots[i];
+        const Batch::Slot &slot = batch.slots[i];
         if (slot.call.script == nullptr || !batch.answers[slot.first].isError()
             || !isNoScript(batch.answers[slot.first].text))
             continue;
@@ -190,17 +190,17 @@ void RedisStore::repeatUnknownScripts(Batch& batch)
         batch.answers[repeated[i]] = std::move((*answers)[i]);
 }
 
-void RedisStore::decode(Batch& batch)
+void RedisStore::decode(Batch &batch)
 {
     const std::int64_t now = batch.timed ? timeOf(batch.answers.front()) : 0;
     const bool tooFew = batch.waits
         && batch.answers.back().number < static_cast<std::int64_t>(m_settings->waitReplicas);
     for (std::size_t i = 0; i < batch.commands.size(); ++i) {
-        const Batch::Slot& slot = batch.slots[i];
+        const Batch::Slot &slot = batch.slots[i];
         if (slot.count == 0)
             continue;
-        const Command& command = batch.commands[i];
-        const RespValue& answer = batch.answers[slot.first];
+        const Command &command = batch.commands[i];
+        const RespValue &answer = batch.answers[slot.first];
         if (slot.call.script != nullptr) {
             auto reply = replyOf(command, m_settings->keys, answer, slot.barrier, m_traits.display);
             const bool grant = std::holds_alternative<Acquire>(command)
@@ -223,7 +223,7 @@ void RedisStore::decode(Batch& batch)
             }
             Reply reply;
             reply.serverTime = WallTime(std::chrono::microseconds(now));
-            const LeaseId& lease = *leaseOf(command);
+            const LeaseId &lease = *leaseOf(command);
             reply.record = recordOf(lease, m_settings->keys.key(lease.name()), *state);
             batch.results[i] = std::move(reply);
         }
@@ -232,10 +232,10 @@ void RedisStore::decode(Batch& batch)
 
 /// What one pipeline could not tell: keys of another type, and Redisson locks after a write by
 /// hand.
-void RedisStore::readAgain(Batch& batch)
+void RedisStore::readAgain(Batch &batch)
 {
     for (std::size_t i = 0; i < batch.commands.size(); ++i) {
-        const Batch::Slot& slot = batch.slots[i];
+        const Batch::Slot &slot = batch.slots[i];
         if (slot.count == 0 || !m_connection)
             continue;
         const bool otherType = slot.count == 3 && batch.answers[slot.first].isError()
@@ -243,7 +243,7 @@ void RedisStore::readAgain(Batch& batch)
         const bool redisson = slot.call.script == &kRedissonScript && batch.results[i]->has_value();
         if (!otherType && !redisson)
             continue;
-        const LeaseId& lease = *leaseOf(batch.commands[i]);
+        const LeaseId &lease = *leaseOf(batch.commands[i]);
         auto record
             = readOther(*m_connection, lease, m_settings->keys.key(lease.name()), batch.deadline);
         if (record) {
@@ -275,7 +275,7 @@ Result<StoreFacts> RedisStore::probe(Instant deadline)
     facts.roundTrip = BootClock::now() - began;
     if (const std::int64_t now = timeOf(answers->front()))
         facts.serverTime = WallTime(std::chrono::microseconds(now));
-    const ServerInfo& info = m_connection->info();
+    const ServerInfo &info = m_connection->info();
     if (info.known) {
         facts.server = "Redis " + info.version + (info.mode.empty() ? "" : ", " + info.mode);
         facts.epoch = info.runId;

@@ -16,7 +16,7 @@ public:
     RedisStore(std::shared_ptr<const Settings> settings, std::shared_ptr<EpochWatch> epoch,
         StoreTraits traits);
 
-    [[nodiscard]] const StoreTraits& traits() const override { return m_traits; }
+    [[nodiscard]] const StoreTraits &traits() const override { return m_traits; }
     [[nodiscard]] std::vector<Result<Reply>> execute(
         std::span<const Command> commands, Instant deadline) override;
     [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override;
@@ -25,12 +25,12 @@ public:
 private:
     struct Batch;
     [[nodiscard]] Result<void> connect(Instant deadline);
-    void runPipeline(Batch& batch);
-    void repeatUnknownScripts(Batch& batch);
-    void decode(Batch& batch);
-    void readAgain(Batch& batch);
-    void lost(Batch& batch, const Error& cause);
-    [[nodiscard]] SendAs howToSend(const Script* script);
+    void runPipeline(Batch &batch);
+    void repeatUnknownScripts(Batch &batch);
+    void decode(Batch &batch);
+    void readAgain(Batch &batch);
+    void lost(Batch &batch, const Error &cause);
+    [[nodiscard]] SendAs howToSend(const Script *script);
 
     const std::shared_ptr<const Settings> m_settings;
     const std::shared_ptr<EpochWatch> m_epoch;

@@ -14,10 +14,10 @@ namespace
 {
 
 struct ReplyDeleter {
-    void operator()(redisReply* reply) const { freeReplyObject(reply); }
+    void operator()(redisReply *reply) const { freeReplyObject(reply); }
 };
 
-RespValue valueOf(const redisReply& reply)
+RespValue valueOf(const redisReply &reply)
 {
     RespValue value;
     switch (reply.type) {
@@ -64,12 +64,12 @@ std::string infoField(std::string_view info, std::string_view name)
 struct RespConnection::Reader {
     Reader() : reader(redisReaderCreate()) { }
     ~Reader() { redisReaderFree(reader); }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
-    redisReader* reader;
+    Reader(const Reader &) = delete;
+    Reader &operator=(const Reader &) = delete;
+    redisReader *reader;
 };
 
-void Pipeline::add(const std::vector<std::string_view>& args)
+void Pipeline::add(const std::vector<std::string_view> &args)
 {
     // RESP's request form is an array of bulk strings; hiredis' formatter would copy it twice.
     m_bytes += '*' + std::to_string(args.size()) + "\r\n";
@@ -90,7 +90,7 @@ RespConnection::RespConnection(std::unique_ptr<ByteStream> stream, std::string d
 RespConnection::~RespConnection() = default;
 
 Result<std::unique_ptr<RespConnection>> RespConnection::openPlain(
-    const Endpoint& endpoint, Instant deadline, const std::atomic<bool>* cancelled)
+    const Endpoint &endpoint, Instant deadline, const std::atomic<bool> *cancelled)
 {
     auto stream = ByteStream::connect(endpoint, deadline, cancelled);
     if (!stream)
@@ -99,8 +99,8 @@ Result<std::unique_ptr<RespConnection>> RespConnection::openPlain(
         new RespConnection(std::move(*stream), endpoint.display));
 }
 
-Result<std::unique_ptr<RespConnection>> RespConnection::open(const Endpoint& endpoint,
-    const Login& login, Instant deadline, const std::atomic<bool>* cancelled)
+Result<std::unique_ptr<RespConnection>> RespConnection::open(const Endpoint &endpoint,
+    const Login &login, Instant deadline, const std::atomic<bool> *cancelled)
 {
     auto connection = openPlain(endpoint, deadline, cancelled);
     if (!connection)
@@ -110,7 +110,7 @@ Result<std::unique_ptr<RespConnection>> RespConnection::open(const Endpoint& end
     return connection;
 }
 
-Result<void> RespConnection::login(const Login& login, Instant deadline)
+Result<void> RespConnection::login(const Login &login, Instant deadline)
 {
     Pipeline hello;
     const bool auth = !login.password.empty() || !login.user.empty();
@@ -132,7 +132,7 @@ Result<void> RespConnection::login(const Login& login, Instant deadline)
             return fail(errorOf(answers->at(next).text, m_display));
         next += asked ? 1 : 0;
     }
-    const RespValue& info = answers->back();
+    const RespValue &info = answers->back();
     if (info.isError()) {
         Error error = errorOf(info.text, m_display);
         if (error.kind == ErrorKind::Denied)
@@ -155,7 +155,7 @@ Result<void> RespConnection::login(const Login& login, Instant deadline)
     return {};
 }
 
-Result<void> RespConnection::send(const Pipeline& pipeline, Instant deadline)
+Result<void> RespConnection::send(const Pipeline &pipeline, Instant deadline)
 {
     return m_stream->write(pipeline.bytes(), deadline);
 }
@@ -163,9 +163,9 @@ Result<void> RespConnection::send(const Pipeline& pipeline, Instant deadline)
 Result<RespValue> RespConnection::receive(Instant deadline)
 {
     while (true) {
-        void* raw = nullptr;
+        void *raw = nullptr;
         const bool sound = redisReaderGetReply(m_reader->reader, &raw) == REDIS_OK;
-        const std::unique_ptr<redisReply, ReplyDeleter> reply(static_cast<redisReply*>(raw));
+        const std::unique_ptr<redisReply, ReplyDeleter> reply(static_cast<redisReply *>(raw));
         if (!sound) {
             return fail(ErrorKind::BadConfig,
                 "The server is not Redis: it answered \"" + printable(m_firstBytes, 80) + "\"",
@@ -182,7 +182,7 @@ Result<RespValue> RespConnection::receive(Instant deadline)
     }
 }
 
-Result<std::vector<RespValue>> RespConnection::ask(const Pipeline& pipeline, Instant deadline)
+Result<std::vector<RespValue>> RespConnection::ask(const Pipeline &pipeline, Instant deadline)
 {
     if (auto sent = send(pipeline, deadline); !sent)
         return fail(std::move(sent.error()));

@@ -27,8 +27,8 @@ struct RespValue {
 class Pipeline
 {
 public:
-    void add(const std::vector<std::string_view>& args);
-    [[nodiscard]] const std::string& bytes() const { return m_bytes; }
+    void add(const std::vector<std::string_view> &args);
+    [[nodiscard]] const std::string &bytes() const { return m_bytes; }
     [[nodiscard]] std::size_t count() const { return m_count; }
 
 private:
@@ -57,30 +57,30 @@ class RespConnection
 public:
     /// Connects, authenticates, selects, reads INFO server. Errors: those of ByteStream::connect;
     /// Rejected, Denied, BadConfig (no such database, not a Redis server).
-    [[nodiscard]] static Result<std::unique_ptr<RespConnection>> open(const Endpoint& endpoint,
-        const Login& login, Instant deadline, const std::atomic<bool>* cancelled = nullptr);
+    [[nodiscard]] static Result<std::unique_ptr<RespConnection>> open(const Endpoint &endpoint,
+        const Login &login, Instant deadline, const std::atomic<bool> *cancelled = nullptr);
     /// Connects and nothing else, for sentinels.
     [[nodiscard]] static Result<std::unique_ptr<RespConnection>> openPlain(
-        const Endpoint& endpoint, Instant deadline, const std::atomic<bool>* cancelled = nullptr);
+        const Endpoint &endpoint, Instant deadline, const std::atomic<bool> *cancelled = nullptr);
     ~RespConnection();
-    RespConnection(const RespConnection&) = delete;
-    RespConnection& operator=(const RespConnection&) = delete;
+    RespConnection(const RespConnection &) = delete;
+    RespConnection &operator=(const RespConnection &) = delete;
 
-    [[nodiscard]] Result<void> send(const Pipeline& pipeline, Instant deadline);
+    [[nodiscard]] Result<void> send(const Pipeline &pipeline, Instant deadline);
     /// The next answer; an Error answer is a value, not a failure.
     [[nodiscard]] Result<RespValue> receive(Instant deadline);
     /// send() and all answers.
-    [[nodiscard]] Result<std::vector<RespValue>> ask(const Pipeline& pipeline, Instant deadline);
+    [[nodiscard]] Result<std::vector<RespValue>> ask(const Pipeline &pipeline, Instant deadline);
     void interrupt() { m_stream->interrupt(); }
-    [[nodiscard]] const ServerInfo& info() const { return m_info; }
-    [[nodiscard]] const std::string& display() const { return m_display; }
+    [[nodiscard]] const ServerInfo &info() const { return m_info; }
+    [[nodiscard]] const std::string &display() const { return m_display; }
     /// Scripts this connection has sent as a whole, by their address.
-    std::vector<const void*> scriptsSent;
+    std::vector<const void *> scriptsSent;
 
 private:
     struct Reader;
     RespConnection(std::unique_ptr<ByteStream> stream, std::string display);
-    [[nodiscard]] Result<void> login(const Login& login, Instant deadline);
+    [[nodiscard]] Result<void> login(const Login &login, Instant deadline);
 
     std::unique_ptr<ByteStream> m_stream;
     std::unique_ptr<Reader> m_reader;
