@@ -55,7 +55,9 @@ ConnectionsDock::ConnectionsDock(const Theme &theme, Connections &connections, Q
     auto *demo = new QPushButton(tr("Open simulation"));
     demo->setToolTip(tr("A simulated world of leases and candidates; it needs no network"));
     auto *buttons = new QHBoxLayout;
-    buttons->setContentsMargins(theme.unit(), theme.unit(), theme.unit(), theme.unit());
+    const int margin = theme.unit() * 2;
+    buttons->setContentsMargins(margin, margin, margin, margin);
+    buttons->setSpacing(margin);
     buttons->addWidget(add);
     buttons->addWidget(demo);
     auto *all = new QVBoxLayout(this);
@@ -78,6 +80,7 @@ ConnectionsDock::ConnectionsDock(const Theme &theme, Connections &connections, Q
     connect(&connections, &Connections::sessionOpened, this, &ConnectionsDock::refresh);
     connect(&connections, &Connections::sessionClosing, this,
         [this] { QMetaObject::invokeMethod(this, [this] { refresh(); }, Qt::QueuedConnection); });
+    connect(&theme, &Theme::changed, this, &ConnectionsDock::rebuild);
     connect(&m_timer, &QTimer::timeout, this, &ConnectionsDock::refresh);
     m_timer.start(std::chrono::milliseconds(500));
     rebuild();
@@ -116,9 +119,11 @@ void ConnectionsDock::rebuild()
                 group->setFirstColumnSpanned(true);
                 group->setForeground(0, m_theme.color(Token::Muted));
                 group->setFont(0, m_theme.font(FontRole::Small));
+                group->setSizeHint(0, {0, m_theme.rowHeight()});
             }
             auto *item = new QTreeWidgetItem(group, {profile.name});
             item->setData(0, kIdRole, profile.id);
+            item->setSizeHint(0, {0, m_theme.rowHeight()});
         }
         if (group)
             group->setExpanded(true);
@@ -173,8 +178,8 @@ void ConnectionsDock::refresh()
         tone = state == LinkState::Denied || !session->backend() ? Tone::Critical : Tone::Stale;
     } else if (session) {
         details = QString::fromStdString(session->link().server);
-        if (!session->link().pushHow.empty())
-            details += QLatin1Char('\n') + QString::fromStdString(session->link().pushHow);
+        if (!session->link().pushHow.empty() && !session->isSimulated())
+            details += tr(". Push: %1").arg(QString::fromStdString(session->link().pushHow));
     }
     m_details->setVisible(!details.isEmpty());
     m_details->setText(details);

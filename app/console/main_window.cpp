@@ -27,8 +27,10 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTextEdit>
+#include <QToolButton>
 
 namespace tenure::ui
 {
@@ -65,7 +67,7 @@ MainWindow::MainWindow(Theme &theme, const Clock &clock, Connections &connection
 {
     setObjectName(QStringLiteral("mainWindow"));
     setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
-    resize(1360, 860);
+    resize(1440, 900);
     buildActions();
     buildCentre();
     buildDocks();
@@ -100,7 +102,6 @@ void MainWindow::connectParts()
     connect(m_alerts, &AlertsView::leaseActivated, this, &MainWindow::openLease);
     connect(m_events, &EventsView::leaseActivated, this, &MainWindow::openLease);
     connect(m_tabs, &QTabWidget::currentChanged, this, &MainWindow::showFront);
-    connect(m_tabs, &QTabWidget::tabCloseRequested, this, &MainWindow::closeTab);
     connect(&m_timelineTimer, &QTimer::timeout, this, &MainWindow::showTimeline);
     m_timelineTimer.start(2s);
     if (!m_connections.readOnlyReason().isEmpty())
@@ -172,7 +173,7 @@ void MainWindow::openLease(const QString &connectionId, const LeaseId &lease)
     page->setProperty(kLease, name);
     connect(page, &LeasePage::releaseRequested, this,
         [this](const QString &id, const LeaseId &which) { openRelease(id, which); });
-    m_tabs->setCurrentIndex(m_tabs->addTab(page, tabTitle(lease)));
+    m_tabs->setCurrentIndex(addTab(page, tabTitle(lease)));
 }
 
 void MainWindow::openLab(Session *session)
@@ -187,7 +188,7 @@ void MainWindow::openLab(Session *session)
     }
     auto *lab = new LabView(m_theme, m_clock, *session, m_tabs);
     lab->setProperty(kConnection, id);
-    m_tabs->setCurrentIndex(m_tabs->addTab(
+    m_tabs->setCurrentIndex(addTab(
         lab, session->isSimulated() ? tr("Lab (SIM)") : tr("Lab %1").arg(session->profile().name)));
 }
 
@@ -207,6 +208,21 @@ QDialog *MainWindow::openRelease(const QString &connectionId, const LeaseId &lea
     dialog->setProperty(kConnection, connectionId);
     dialog->open();
     return dialog;
+}
+
+int MainWindow::addTab(QWidget *page, const QString &title)
+{
+    const int index = m_tabs->addTab(page, title);
+    auto *close = new QToolButton;
+    close->setAutoRaise(true);
+    close->setText(QStringLiteral("×"));
+    close->setToolTip(tr("Close the tab (Ctrl+W)"));
+    close->setAccessibleName(tr("Close %1").arg(title));
+    // Queued: closing deletes the page, and with it this very button.
+    connect(close, &QToolButton::clicked, page, [this, page] { closeTab(m_tabs->indexOf(page)); },
+        Qt::QueuedConnection);
+    m_tabs->tabBar()->setTabButton(index, QTabBar::RightSide, close);
+    return index;
 }
 
 void MainWindow::closeTab(int index)
@@ -367,6 +383,14 @@ bool MainWindow::eventFilter(QObject *watched, QEvent *event)
         }
     }
     return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::showEvent(QShowEvent *event)
+{
+    QMainWindow::showEvent(event);
+    if (!m_restored)
+        shareDocks();
+    m_restored = true;
 }
 
 void MainWindow::closeEvent(QCloseEvent *event)

@@ -57,6 +57,7 @@ Q_SIGNALS:
 protected:
     bool event(QEvent *event) override;
     bool eventFilter(QObject *watched, QEvent *event) override;
+    void showEvent(QShowEvent *event) override;
     void closeEvent(QCloseEvent *event) override;
 
 private:
@@ -88,6 +89,8 @@ private:
     void showAbout();
     void resetLayout();
     void restoreLayout();
+    void shareDocks();
+    int addTab(QWidget *page, const QString &title);
     [[nodiscard]] std::vector<PaletteEntry> paletteEntries();
 
     Theme &m_theme;
@@ -109,6 +112,7 @@ private:
     QTimer m_timelineTimer;
     std::vector<QAction *> m_commands; ///< what the palette offers
     QByteArray m_defaultState;
+    bool m_restored = false; ///< the layout of last time stands
     bool m_painted = false;
 };
 

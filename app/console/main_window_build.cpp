@@ -21,7 +21,6 @@
 #include <QMenuBar>
 #include <QShortcut>
 #include <QStatusBar>
-#include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -52,12 +51,8 @@ void MainWindow::buildCentre()
     m_tabs = new QTabWidget;
     m_tabs->setObjectName(QStringLiteral("tabs"));
     m_tabs->setDocumentMode(true);
-    m_tabs->setTabsClosable(true);
-    m_tabs->setMovable(false);
     m_fleet = new FleetView(m_theme, m_clock, m_tabs);
     m_tabs->addTab(m_fleet, tr("Fleet"));
-    for (const auto side : {QTabBar::LeftSide, QTabBar::RightSide})
-        m_tabs->tabBar()->setTabButton(0, side, nullptr);
     all->addWidget(m_messageBar);
     all->addWidget(m_tabs, 1);
     setCentralWidget(centre);
@@ -88,9 +83,9 @@ void MainWindow::buildDocks()
     m_events = new EventsView(m_theme, m_clock, std::nullopt, this);
     m_audit = new AuditView(this);
     m_timeline = new DensityStrip(m_theme, m_clock, this);
-    QDockWidget *connections
-        = dock("connectionsDock", tr("Connections"), m_connectionsDock, Qt::LeftDockWidgetArea);
-    QDockWidget *alerts = dock("alertsDock", tr("Alerts"), m_alerts, Qt::RightDockWidgetArea);
+    dock("connectionsDock", tr("Connections"), m_connectionsDock, Qt::LeftDockWidgetArea);
+    // Under the connections, not at the right: the fleet table needs the width more.
+    QDockWidget *alerts = dock("alertsDock", tr("Alerts"), m_alerts, Qt::LeftDockWidgetArea);
     QDockWidget *timeline = dock("timelineDock", tr("Timeline, all leases, last hour"), m_timeline,
         Qt::BottomDockWidgetArea);
     QDockWidget *events = dock("eventsDock", tr("Events"), m_events, Qt::BottomDockWidgetArea);
@@ -98,14 +93,21 @@ void MainWindow::buildDocks()
     splitDockWidget(timeline, events, Qt::Vertical);
     tabifyDockWidget(events, audit);
     events->raise();
-    const int em = fontMetrics().averageCharWidth();
-    const int line = fontMetrics().height();
-    resizeDocks({connections, alerts}, {em * 38, em * 42}, Qt::Horizontal);
-    resizeDocks({timeline, events}, {line * 3, line * 9}, Qt::Vertical);
     connect(m_topBar, &TopBar::alertsRequested, alerts, [alerts] {
         alerts->show();
         alerts->raise();
     });
+}
+
+/// Only once the window has its size do the shares of the docks hold.
+void MainWindow::shareDocks()
+{
+    const int em = fontMetrics().averageCharWidth();
+    const int line = fontMetrics().height();
+    const auto one = [this](const char *name) { return findChild<QDockWidget *>(QLatin1String(name)); };
+    resizeDocks({one("connectionsDock")}, {em * 40}, Qt::Horizontal);
+    resizeDocks({one("connectionsDock"), one("alertsDock")}, {line * 16, line * 20}, Qt::Vertical);
+    resizeDocks({one("timelineDock"), one("eventsDock")}, {line * 4, line * 11}, Qt::Vertical);
 }
 
 QAction *MainWindow::action(
@@ -209,13 +211,15 @@ void MainWindow::buildSequences()
 
 void MainWindow::restoreLayout()
 {
-    if (!restoreWindowState(*this))
+    m_restored = restoreWindowState(*this);
+    if (!m_restored)
         restoreState(m_defaultState);
 }
 
 void MainWindow::resetLayout()
 {
     restoreState(m_defaultState);
+    shareDocks();
 }
 
 } // namespace tenure::ui

@@ -38,6 +38,7 @@ void StatusStrip::setSessions(const std::vector<Session *> &sessions)
     for (Session *session : sessions) {
         auto *name = new QLabel(session->profile().name);
         auto *chip = new FreshnessChip(m_theme, m_clock, this);
+        name->setContentsMargins(m_parts.empty() ? 0 : m_theme.unit() * 4, 0, m_theme.unit(), 0);
         m_row->insertWidget(at++, name);
         m_row->insertWidget(at++, chip);
         m_widgets.insert(m_widgets.end(), {name, chip});

@@ -258,11 +258,14 @@ void ReleaseDialog::onProgress(const ReleaseReport &report)
     m_outcome->setText(report.final ? word : tr("%1 …").arg(word));
     setTone(m_outcome, wentWell(report.outcome) ? Tone::Normal
             : report.outcome == ReleaseOutcome::Unknown ? Tone::Stale : Tone::Critical);
-    QStringList lines{QString::fromStdString(report.sentence)};
-    if (!report.final)
-        lines += tr("Still watching.");
-    if (report.error)
+    QStringList lines;
+    const QString sentence = QString::fromStdString(report.sentence);
+    if (!word.contains(sentence, Qt::CaseInsensitive))
+        lines += sentence;
+    if (report.error && !word.contains(QString::fromStdString(report.error->text())))
         lines += QString::fromStdString(report.error->text());
+    if (!report.final)
+        lines += tr("Still watching who takes it.");
     m_outcomeDetail->setText(lines.join(QLatin1Char('\n')));
     showButtons();
 }
