@@ -82,6 +82,7 @@ void MainWindow::buildDocks()
     m_alerts = new AlertsView(m_theme, m_clock, this);
     m_events = new EventsView(m_theme, m_clock, std::nullopt, this);
     m_audit = new AuditView(this);
+    m_events->setMinimumHeight(m_theme.rowHeight() * 5);
     m_timeline = new DensityStrip(m_theme, m_clock, this);
     dock("connectionsDock", tr("Connections"), m_connectionsDock, Qt::LeftDockWidgetArea);
     // Under the connections, not at the right: the fleet table needs the width more.

@@ -20,6 +20,14 @@ using namespace std::chrono_literals;
 
 constexpr Duration kOperatorTime = 15min;
 
+/// A palette would lose against the application's style sheet.
+void tint(QToolButton *button, const QColor &color)
+{
+    const QString sheet = QStringLiteral("QToolButton { color: %1; }").arg(color.name());
+    if (button->styleSheet() != sheet)
+        button->setStyleSheet(sheet);
+}
+
 QString minutesText(Duration left)
 {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count();
@@ -66,6 +74,10 @@ TopBar::TopBar(const Theme &theme, QAction *freeze, QAction *reread, QWidget *pa
         showOperator();
     });
     m_timer.start(500ms);
+    connect(&theme, &Theme::changed, this, [this] {
+        showOperator();
+        tint(m_alerts, m_theme.color(m_firing > 0 ? Token::Crit : Token::Muted));
+    });
     setAlerts(0, 0);
     setSession(nullptr);
     showClock();
@@ -91,16 +103,13 @@ void TopBar::showOperator()
     const bool canChange = m_session && m_session->gate();
     const auto left = canChange ? m_session->gate()->operatorTimeLeft() : std::nullopt;
     const QString text = left ? tr("OPERATOR %1").arg(minutesText(*left)) : tr("READ-ONLY");
+    tint(m_operator, m_theme.color(left ? Token::Warn : Token::Text));
     if (m_operator->text() == text)
         return;
     m_operator->setText(text);
     m_operator->setToolTip(left ? tr("Releases are possible on this connection until the time runs out")
                                 : tr("Nothing can be changed on this connection"));
-    QPalette palette = m_operator->palette();
-    palette.setColor(QPalette::ButtonText, m_theme.color(left ? Token::Warn : Token::Text));
-    m_operator->setPalette(palette);
-    QFont font = m_theme.font(left ? FontRole::Strong : FontRole::Body);
-    m_operator->setFont(font);
+    m_operator->setFont(m_theme.font(left ? FontRole::Strong : FontRole::Body));
 }
 
 void TopBar::fillOperatorMenu()
@@ -119,13 +128,12 @@ void TopBar::fillOperatorMenu()
 
 void TopBar::setAlerts(int firing, int snoozed)
 {
+    m_firing = firing;
     QString text = firing == 0 ? tr("No alerts") : tr("▲ Alerts: %1 new").arg(firing);
     if (snoozed > 0)
         text += tr(", %1 shelved").arg(snoozed);
     m_alerts->setText(text);
-    QPalette palette = m_alerts->palette();
-    palette.setColor(QPalette::ButtonText, m_theme.color(firing > 0 ? Token::Crit : Token::Muted));
-    m_alerts->setPalette(palette);
+    tint(m_alerts, m_theme.color(firing > 0 ? Token::Crit : Token::Muted));
     m_alerts->setFont(m_theme.font(firing > 0 ? FontRole::Strong : FontRole::Body));
 }
 

@@ -49,6 +49,7 @@ private:
     QPushButton *m_find = nullptr;
     QToolButton *m_alerts = nullptr;
     QLabel *m_clock = nullptr;
+    int m_firing = 0;
 };
 
 } // namespace tenure::ui

@@ -20,6 +20,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <array>
 
 namespace tenure::ui
@@ -145,6 +146,7 @@ QWidget *ConnectionDialog::buildFields()
     m_file = lineEdit("file", tr("/path/to/the/file"));
     m_database = new QSpinBox;
     m_database->setRange(0, 65535);
+    m_database->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_user = lineEdit("user", tr("none"));
     m_password = lineEdit("password", tr("none, or from TENURE_PASSWORD"));
     m_password->setEchoMode(QLineEdit::Password);
@@ -206,7 +208,9 @@ QWidget *ConnectionDialog::buildTest()
     m_steps->setRootIsDecorated(false);
     m_steps->setWordWrap(true);
     m_steps->setSelectionMode(QAbstractItemView::NoSelection);
-    m_steps->header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+    m_steps->header()->setSectionResizeMode(0, QHeaderView::Fixed);
+    m_steps->header()->resizeSection(0, fontMetrics().horizontalAdvance(tr("✓  URL understood")) + fontMetrics().height() * 2);
+    m_steps->setMinimumWidth(fontMetrics().averageCharWidth() * 62);
     m_testButton = new QPushButton(tr("&Test"));
     m_testButton->setObjectName(QStringLiteral("test"));
     m_testButton->setToolTip(tr("Looks only: nothing is written. Ends after 5 s at the latest."));
@@ -405,8 +409,18 @@ void ConnectionDialog::onStep(const TestStep &step)
 {
     auto *item = new QTreeWidgetItem(m_steps);
     item->setText(0, glyphOf(step.state) + QStringLiteral("  ") + QString::fromStdString(step.title));
-    item->setText(1, QString::fromStdString(step.detail));
-    item->setToolTip(1, item->text(1));
+    const QString detail = QString::fromStdString(step.detail);
+    item->setToolTip(1, detail);
+    auto *label = new QLabel(detail); // an item's own text does not wrap
+    label->setWordWrap(true);
+    label->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    label->setMargin(fontMetrics().height() / 4);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    const int width = std::max(fontMetrics().averageCharWidth() * 30,
+        m_steps->viewport()->width() - m_steps->columnWidth(0));
+    item->setSizeHint(1, {0, label->heightForWidth(width)});
+    item->setTextAlignment(0, Qt::AlignTop | Qt::AlignLeft);
+    m_steps->setItemWidget(item, 1, label);
     if (step.state == TestStep::State::Failed)
         item->setForeground(0, toneColor(Tone::Critical));
     else if (step.state == TestStep::State::Noted)

@@ -15,6 +15,9 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <pwd.h>
+#include <unistd.h>
+
 namespace tenure::ui
 {
 namespace
@@ -29,14 +32,11 @@ QString shownText(const std::string &bytes)
     return QString::fromStdString(printable(bytes));
 }
 
+/// The account this runs under, not what the environment claims.
 QString operatorName()
 {
-    for (const char *name : {"USER", "LOGNAME"}) {
-        const QString value = qEnvironmentVariable(name);
-        if (!value.isEmpty())
-            return value;
-    }
-    return QStringLiteral("operator");
+    const passwd *account = getpwuid(getuid());
+    return account ? QString::fromLocal8Bit(account->pw_name) : QStringLiteral("uid %1").arg(getuid());
 }
 
 } // namespace
@@ -54,6 +54,9 @@ ReleaseDialog::ReleaseDialog(Session &session, LeaseId lease, QWidget *parent)
     m_pages->addWidget(buildCheck());
     m_pages->addWidget(buildOutcome());
     auto *all = new QVBoxLayout(this);
+    const int margin = fontMetrics().height();
+    all->setContentsMargins(margin, margin, margin, margin);
+    all->setSpacing(margin / 2);
     all->addWidget(buildHead());
     all->addWidget(m_pages, 1);
     all->addWidget(buildButtons());
@@ -274,8 +277,12 @@ void ReleaseDialog::onDryRun(const ReleaseReport &report)
 {
     const bool refused = report.outcome == ReleaseOutcome::Refused
         || report.outcome == ReleaseOutcome::Denied || report.error.has_value();
-    m_dryRun->setText((refused ? QStringLiteral("✖ ") : QStringLiteral("✓ "))
-        + QString::fromStdString(report.sentence));
+    QString said = QString::fromStdString(report.sentence);
+    // Accepted: what would happen then stands right above.
+    static const QString kAccepted = QStringLiteral("accepted.");
+    if (const auto end = said.indexOf(kAccepted); !refused && end > 0)
+        said.truncate(end + kAccepted.size());
+    m_dryRun->setText((refused ? QStringLiteral("✖ ") : QStringLiteral("✓ ")) + said);
     setTone(m_dryRun, refused ? Tone::Critical : Tone::Normal);
 }
 

@@ -106,6 +106,8 @@ QWidget *ReleaseDialog::buildWhy()
     m_holdSeconds->setObjectName(QStringLiteral("holdSeconds"));
     m_holdSeconds->setRange(1, 3600);
     m_holdSeconds->setValue(15);
+    m_holdSeconds->setButtonSymbols(QAbstractSpinBox::NoButtons);
+    m_holdSeconds->setMaximumWidth(fontMetrics().averageCharWidth() * 14);
     m_holdSeconds->setSuffix(tr(" s"));
     form->addRow(tr("Wh&y"), m_category);
     form->addRow(tr("&Reason, required"), m_reason);
@@ -157,6 +159,7 @@ QWidget *ReleaseDialog::buildCheck()
     layout->addWidget(m_condition);
     layout->addLayout(dry);
     layout->addLayout(same);
+    layout->setSpacing(fontMetrics().height() / 2);
     layout->addStretch();
     layout->addWidget(m_typePrompt);
     layout->addWidget(m_typed);

@@ -21,7 +21,7 @@ const std::string kNotObserved = "?";
 
 QString shownText(const std::string &bytes)
 {
-    return QString::fromStdString(printable(bytes, 40));
+    return QString::fromStdString(printable(bytes.substr(0, bytes.find('@')), 40));
 }
 
 } // namespace

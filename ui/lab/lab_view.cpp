@@ -32,6 +32,8 @@ namespace
 using namespace std::chrono_literals;
 
 constexpr auto kRefreshEvery = 200ms;
+/// While nobody looks, just often enough that the lanes have no holes.
+constexpr auto kSampleEvery = 1000ms;
 constexpr int kIdRole = Qt::UserRole;
 enum Column { Name, Lease, Life, Belief, Truth, Token_, ValidFor, Fault, Columns };
 
@@ -66,6 +68,7 @@ LabView::LabView(const Theme &theme, const Clock &clock, Session &session, QWidg
     connect(&session, &Session::operatorChanged, this, &LabView::showPermission);
     connect(m_table, &QTableWidget::itemSelectionChanged, this, &LabView::showPermission);
     showPermission();
+    m_timer.start(kSampleEvery);
 }
 
 QWidget *LabView::buildHead()
@@ -100,12 +103,14 @@ QWidget *LabView::buildSpawn()
     m_count->setObjectName(QStringLiteral("count"));
     m_count->setRange(1, 200);
     m_count->setValue(3);
+    m_count->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_lease = new QLineEdit(QStringLiteral("drill/lab"));
     m_lease->setObjectName(QStringLiteral("leaseName"));
     m_lease->setMaximumWidth(fontMetrics().averageCharWidth() * 36);
     m_ttl = new QDoubleSpinBox;
     m_ttl->setRange(0.2, 3600);
     m_ttl->setDecimals(1);
+    m_ttl->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_ttl->setValue(6);
     m_ttl->setSuffix(tr(" s"));
     m_insist = new QCheckBox(tr("Insist on a name outside drill/"));
@@ -140,7 +145,7 @@ QWidget *LabView::buildTable()
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->horizontalHeader()->setStretchLastSection(true);
     const int em = fontMetrics().averageCharWidth();
-    const std::array widths{12, 26, 13, 24, 26, 22, 12};
+    const std::array widths{20, 30, 14, 30, 34, 24, 12};
     for (std::size_t i = 0; i < widths.size(); ++i)
         m_table->setColumnWidth(static_cast<int>(i), widths[i] * em);
     m_table->setMinimumHeight(m_theme.rowHeight() * 5);
@@ -169,6 +174,7 @@ QWidget *LabView::buildActions()
     m_faultSeconds = new QSpinBox;
     m_faultSeconds->setRange(1, 600);
     m_faultSeconds->setValue(9);
+    m_faultSeconds->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_faultSeconds->setSuffix(tr(" s"));
     m_faultSeconds->setAccessibleName(tr("How long a pause or a cut lasts"));
     row->addWidget(actionButton(tr("&Pause"), tr("Freezes it like SIGSTOP or a long GC, then it goes on"), &LabView::pauseOne));
@@ -266,14 +272,17 @@ void LabView::refresh()
     const bool fresh = isFresh(m_session.linkState());
     const std::vector<InstanceView> views = all->views();
     std::map<LeaseId, std::optional<std::string>> truth;
-    m_table->setRowCount(static_cast<int>(views.size()));
     for (std::size_t i = 0; i < views.size(); ++i) {
-        showRow(static_cast<int>(i), views[i], now, fresh);
         const LeaseStatus *status = m_session.lease(views[i].lease);
         truth[views[i].lease] = status && fresh
             ? std::optional(status->record.holder.value_or(std::string())) : std::nullopt;
     }
     m_strip->sample(now, views, truth);
+    if (!isVisible())
+        return;
+    m_table->setRowCount(static_cast<int>(views.size()));
+    for (std::size_t i = 0; i < views.size(); ++i)
+        showRow(static_cast<int>(i), views[i], now, fresh);
     showFaults(views, now);
     showPermission();
 }
@@ -356,7 +365,7 @@ void LabView::showEvent(QShowEvent *event)
 void LabView::hideEvent(QHideEvent *event)
 {
     QWidget::hideEvent(event);
-    m_timer.stop();
+    m_timer.start(kSampleEvery);
 }
 
 } // namespace tenure::ui

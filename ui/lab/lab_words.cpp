@@ -13,7 +13,8 @@ namespace
 
 QString shownText(const std::string &bytes)
 {
-    return QString::fromStdString(printable(bytes, 60));
+    // "scheduler-1@vm-fa1944f2": what stands before the @ tells instances of one process apart.
+    return QString::fromStdString(printable(bytes.substr(0, bytes.find('@')), 40));
 }
 
 bool runs(const InstanceView &view)

@@ -27,6 +27,9 @@ QPushButton::menu-indicator { subcontrol-position: right center; right: @u@px; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
     background: @bg@; border: 1px solid @line@; border-radius: @u@px;
     padding: @u@px; selection-background-color: @selection@; selection-color: @text@; }
+QRadioButton::indicator { width: @u3@px; height: @u3@px; border: 1px solid @line@;
+    border-radius: @u15@px; background: @bg@; }
+QRadioButton::indicator:checked { width: @u15@px; height: @u15@px; border: @u@px solid @info@; }
 QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {
     border: 2px solid @info@; padding: @u-1@px; }
 QLineEdit[bad="true"] { border: 2px solid @crit@; padding: @u-1@px; }
