@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <csignal>
+#include <fstream>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
@@ -56,14 +57,18 @@ void RedisServer::start()
 {
     std::vector<std::string> words{m_program};
     const bool sentinel = m_program == "redis-sentinel";
-    if (sentinel)
+    if (sentinel) {
+        std::ofstream file(path("sentinel.conf"));
+        for (const std::string &line : m_options)
+            file << line << "\n";
         words.push_back(path("sentinel.conf"));
-    else
+    } else {
         words.insert(words.end(), {"--save", "", "--appendonly", "no"});
+    }
     words.insert(words.end(),
         {"--bind", "127.0.0.1", "--dir", m_directory.path().toStdString(), "--unixsocket",
             path("redis.sock"), "--port", std::to_string(m_port)});
-    for (std::string option : m_options) {
+    for (std::string option : sentinel ? std::vector<std::string>() : m_options) {
         if (option == "PORT")
             option = std::to_string(m_port);
         if (option.starts_with("DIR/"))

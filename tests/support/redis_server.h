@@ -21,7 +21,7 @@ class RedisServer
 {
 public:
     /// Starts and waits until it answers. `options` are redis-server's command line; "PORT" and
-    /// "DIR" in them are replaced.
+    /// "DIR" in them are replaced. For redis-sentinel they are the lines of its file.
     explicit RedisServer(
         std::vector<std::string> options = {}, std::string program = "redis-server");
     ~RedisServer();
