@@ -172,8 +172,9 @@ void ConnectionsDock::refresh()
         details = errorSentence(*session->link().error);
         if (session->link().nextTry && session->isOpen()) {
             const Duration left = *session->link().nextTry - BootClock::now();
-            details += QLatin1Char('\n') + tr("Trying again in %1.").arg(
-                text(std::max(left, Duration::zero())));
+            details += QLatin1Char('\n')
+                + (left > std::chrono::milliseconds(100) ? tr("Trying again in %1.").arg(text(left))
+                                                         : tr("Trying now."));
         }
         tone = state == LinkState::Denied || !session->backend() ? Tone::Critical : Tone::Stale;
     } else if (session) {

@@ -67,7 +67,7 @@ MainWindow::MainWindow(Theme &theme, const Clock &clock, Connections &connection
 {
     setObjectName(QStringLiteral("mainWindow"));
     setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
-    resize(1440, 900);
+    resize(1480, 920);
     buildActions();
     buildCentre();
     buildDocks();

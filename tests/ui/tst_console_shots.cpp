@@ -33,7 +33,7 @@ private Q_SLOTS:
         m_theme.setChoice(ThemeChoice::Light);
         m_theme.install(*qApp);
         m_window = std::make_unique<MainWindow>(m_theme, SystemClock::instance(), m_connections);
-        m_window->resize(1440, 900);
+        m_window->resize(1480, 920);
         m_window->show();
     }
     void cleanupTestCase()

@@ -8,6 +8,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QEvent>
 #include <QFormLayout>
 #include <QGroupBox>
 #include <QHBoxLayout>
@@ -31,6 +32,7 @@ namespace
 using namespace std::chrono_literals;
 
 constexpr Duration kTestLimit = 5s;
+constexpr int kStateRole = Qt::UserRole;
 constexpr std::array kSchemes{"redis", "rediss", "redis+unix", "redis+sentinel", "sqlite", "demo"};
 
 QLineEdit *lineEdit(const char *name, const QString &placeholder)
@@ -421,10 +423,25 @@ void ConnectionDialog::onStep(const TestStep &step)
     item->setSizeHint(1, {0, label->heightForWidth(width)});
     item->setTextAlignment(0, Qt::AlignTop | Qt::AlignLeft);
     m_steps->setItemWidget(item, 1, label);
-    if (step.state == TestStep::State::Failed)
-        item->setForeground(0, toneColor(Tone::Critical));
-    else if (step.state == TestStep::State::Noted)
-        item->setForeground(0, toneColor(Tone::Warning));
+    item->setData(0, kStateRole, static_cast<int>(step.state));
+    colourSteps();
+}
+
+void ConnectionDialog::colourSteps()
+{
+    for (int i = 0; i < m_steps->topLevelItemCount(); ++i) {
+        QTreeWidgetItem *item = m_steps->topLevelItem(i);
+        const auto state = static_cast<TestStep::State>(item->data(0, kStateRole).toInt());
+        item->setForeground(0, toneColor(state == TestStep::State::Failed ? Tone::Critical
+                : state == TestStep::State::Noted ? Tone::Warning : Tone::Normal));
+    }
+}
+
+void ConnectionDialog::changeEvent(QEvent *event)
+{
+    QDialog::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_steps)
+        colourSteps();
 }
 
 void ConnectionDialog::onTestEnded()

@@ -40,7 +40,11 @@ public:
     void startTest();
     void cancelTest();
 
+protected:
+    void changeEvent(QEvent *event) override; ///< another theme: the results are coloured anew
+
 private:
+    void colourSteps();
     enum Kind { Redis, RedisTls, RedisUnix, Sentinel, Sqlite, Demo };
     QWidget *buildFields();
     QWidget *buildTest();

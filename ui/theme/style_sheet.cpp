@@ -27,6 +27,10 @@ QPushButton::menu-indicator { subcontrol-position: right center; right: @u@px; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
     background: @bg@; border: 1px solid @line@; border-radius: @u@px;
     padding: @u@px; selection-background-color: @selection@; selection-color: @text@; }
+QComboBox::drop-down { border: 0; width: @u6@px; }
+QComboBox::down-arrow { image: url(:/theme/arrow-down.svg); width: @u3@px; height: @u3@px; }
+QCheckBox::indicator { width: @u3@px; height: @u3@px; border: 1px solid @line@; background: @bg@; }
+QCheckBox::indicator:checked { image: url(:/theme/check.svg); }
 QRadioButton::indicator { width: @u3@px; height: @u3@px; border: 1px solid @line@;
     border-radius: @u15@px; background: @bg@; }
 QRadioButton::indicator:checked { width: @u15@px; height: @u15@px; border: @u@px solid @info@; }
