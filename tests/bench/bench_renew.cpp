@@ -2,6 +2,7 @@
 // Renewals of 10,000 leases by one process, in batches, against redis-benchmark pipelining the same
 // script in the same run (goal: 70 % of it). Usage: bench_renew PORT; needs redis-benchmark on PATH.
 #include "core/backend/backend.h"
+#include "redis_scripts.h"
 #include "tests/bench/bench_support.h"
 
 #include <array>
@@ -38,17 +39,18 @@ double renewalsPerSecond(LeaseStore &store, const std::vector<Command> &renewals
     return static_cast<double>(done) / bench::seconds(BootClock::now() - from);
 }
 
-/// What redis-benchmark reaches with the last script that the server was sent, pipelined.
-double referencePerSecond(const std::string &port, const Renew &renew, const std::string &sha)
+/// What redis-benchmark reaches with the very script and arguments of a renewal, pipelined.
+double referencePerSecond(const std::string &port, const Renew &renew)
 {
     const std::string key = renew.lease.name();
-    const std::string command = "redis-benchmark -p " + port + " -c 1 -P 500 -n 400000 --csv EVALSHA " + sha
-        + " 2 " + key + " '{" + key + "}:tenure' " + renew.term.holder.name() + "#" + renew.term.nonce.hex()
-        + " " + std::to_string(renew.term.token.value) + " 60000 2>/dev/null";
+    const std::string command = "redis-benchmark -p " + port + " -c 1 -P 500 -n 400000 --csv EVALSHA "
+        + redis::kRenewScript.sha1 + " 2 " + key + " '{" + key + "}:tenure' '{" + key + "}:tenure:events' "
+        + renew.term.holder.name() + " " + renew.term.nonce.hex() + " "
+        + std::to_string(renew.term.token.value) + " 60000 2>/dev/null";
     const std::string out = outputOf(command);
-    // csv: "test","rps",...; the data line is the last one
+    // "test","rps",...: the figures are on the last line.
     const auto line = out.rfind("\n\"");
-    const auto comma = out.find("\",\"", line == std::string::npos ? 0 : line);
+    const auto comma = line == std::string::npos ? line : out.find("\",\"", line);
     return comma == std::string::npos ? -1 : std::atof(out.c_str() + comma + 3);
 }
 
@@ -56,8 +58,8 @@ double referencePerSecond(const std::string &port, const Renew &renew, const std
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        std::cerr << "usage: bench_renew PORT SCRIPT_SHA\n";
+    if (argc != 2) {
+        std::cerr << "usage: bench_renew PORT\n";
         return 2;
     }
     const std::string port = argv[1];
@@ -80,7 +82,7 @@ int main(int argc, char **argv)
         renewals.emplace_back(Renew{acquire.lease, {holder, acquire.nonce, replies[i]->record.token}, 60s});
     }
     const double ours = renewalsPerSecond(*store, renewals, 5s);
-    const double reference = referencePerSecond(port, std::get<Renew>(renewals.front()), argv[2]);
+    const double reference = referencePerSecond(port, std::get<Renew>(renewals.front()));
     bench::print({{"bench", "renew_10000"}, {"per_s", ours}, {"redis_benchmark_per_s", reference},
         {"share", reference > 0 ? ours / reference : -1}, {"goal_share", 0.7}});
     return ours > 0 ? 0 : 1;
