@@ -20,8 +20,9 @@ WallTime SystemClock::wall() const
 
 const SystemClock &SystemClock::instance()
 {
-    static const SystemClock clock;
-    return clock;
+    // Never destroyed: a thread that hangs in a dead server's call may still look at it at exit.
+    static const SystemClock *const clock = new SystemClock;
+    return *clock;
 }
 
 Instant ManualClock::now() const

@@ -200,6 +200,7 @@ void Elector::Core::perform(const Action &action)
         return tellLost(action.reason);
     case Action::Kind::AnnounceStopped: {
         const std::lock_guard lock(m_mutex);
+        m_report.phase = state.phase; // whoever waits for the end may look at once
         ++m_stops;
         m_running = false;
         m_stopped.notify_all();

@@ -49,9 +49,10 @@ echo "--- pack"
 deb=("$scratch"/packages/*.deb)
 tgz=("$scratch"/packages/*.tar.gz)
 [[ ${#deb[@]} == 1 && ${#tgz[@]} == 1 ]]
-dpkg-deb --contents "${deb[0]}" | grep -q '\./usr/bin/tenurectl$'
-dpkg-deb --contents "${deb[0]}" | grep -q '\./usr/bin/tenure$'
-dpkg-deb --field "${deb[0]}" Depends | grep -q libqt6core6
+contents=$(dpkg-deb --contents "${deb[0]}") # whole first: grep -q would close the pipe on dpkg-deb
+grep -q '\./usr/bin/tenurectl$' <<<"$contents"
+grep -q '\./usr/bin/tenure$' <<<"$contents"
+grep -q libqt6core6 <<<"$(dpkg-deb --field "${deb[0]}" Depends)"
 [[ $(dpkg-deb --field "${deb[0]}" Version) == "$version"* ]]
 mkdir "$scratch/unpacked"
 tar -xzf "${tgz[0]}" -C "$scratch/unpacked" --strip-components=1

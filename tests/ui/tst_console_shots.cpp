@@ -32,13 +32,14 @@ private Q_SLOTS:
         QVERIFY(QDir().mkpath(QStringLiteral(TENURE_SHOTS)));
         m_theme.setChoice(ThemeChoice::Light);
         m_theme.install(*qApp);
-        m_window = std::make_unique<MainWindow>(m_theme, SystemClock::instance(), m_connections);
+        m_window = std::make_unique<MainWindow>(m_theme, SystemClock::instance(), *m_connections);
         m_window->resize(1480, 920);
         m_window->show();
     }
     void cleanupTestCase()
     {
         m_window.reset();
+        m_connections.reset();
         QVERIFY(finishRetired(20s));
     }
 
@@ -46,7 +47,7 @@ private Q_SLOTS:
 
     void fleet()
     {
-        m_id = m_connections.openDemo();
+        m_id = m_connections->openDemo();
         QTRY_VERIFY_WITH_TIMEOUT(session()->leases().size() >= 8, 15000);
         QTest::qWait(static_cast<int>(m_history.count()));
         m_window->showFleet();
@@ -111,7 +112,7 @@ private Q_SLOTS:
     }
 
 private:
-    Session *session() { return m_connections.session(m_id); }
+    Session *session() { return m_connections->session(m_id); }
 
     void shoot(QWidget *widget, const char *name)
     {
@@ -140,7 +141,8 @@ private:
     const LeaseId m_lease = leaseNamed("billing/scheduler");
     QTemporaryDir m_folder;
     Theme m_theme;
-    Connections m_connections{m_folder.filePath(QStringLiteral("connections.json"))};
+    std::unique_ptr<Connections> m_connections
+        = std::make_unique<Connections>(m_folder.filePath(QStringLiteral("connections.json")));
     std::unique_ptr<MainWindow> m_window;
     QString m_id;
 };
