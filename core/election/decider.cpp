@@ -42,7 +42,11 @@ void Decider::measureRoundTrip()
     if (m_event.kind == Event::Kind::Fault || m_event.sentAt == Instant())
         return;
     const Duration sample = std::clamp<Duration>(m_event.now - m_event.sentAt, 0ns, 1h);
-    m_state.roundTrip = m_state.roundTrip == 0ns ? sample : (3 * m_state.roundTrip + sample) / 4;
+    // Down quickly, up slowly: the first answer on a connection is slow and says little about the next.
+    const int weight = sample < m_state.roundTrip ? 3 : 1;
+    m_state.roundTrip = m_state.roundTrip == 0ns
+        ? sample
+        : (weight * sample + (4 - weight) * m_state.roundTrip) / 4;
 }
 
 /// P5 and the hard end: what the clock alone says about the present term.

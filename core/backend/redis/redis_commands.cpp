@@ -3,6 +3,7 @@
 
 #include "core/backend/redis/redis_errors.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace tenure::redis
@@ -229,7 +230,9 @@ Result<Reply> remainingReply(
         return reply;
     reply.record.holder = std::string(); // somebody; PTTL does not tell who
     if (answer.number >= 0) {
-        reply.record.remaining = Milliseconds(answer.number);
+        // PTTL is whole milliseconds and up to one too many: whoever waits for the end comes early
+        // rather than late, and an acquire that was early is told the rest to the microsecond.
+        reply.record.remaining = Milliseconds(std::max<std::int64_t>(answer.number - 1, 0));
         reply.retryIn = reply.record.remaining;
     } else {
         reply.record.note = "no expiry: a leaked lock";
