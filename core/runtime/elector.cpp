@@ -155,6 +155,10 @@ void Elector::Core::noteAnswer(const IoThread::Answer &answer)
         return;
     }
     m_callError.reset();
+    // A peek may say "somebody" without saying who: then it is still the one that was seen before.
+    const bool somebody = answer.verb == Verb::Peek && answer.reply->record.holder == std::string();
+    if (somebody && m_seen)
+        return;
     const bool looked = answer.verb == Verb::Peek || answer.reply->outcome != Outcome::Done;
     if (looked && (answer.reply->record.holder || answer.reply->record.hold))
         m_seen = answer.reply->record;
