@@ -47,6 +47,7 @@ Result<Target> openTarget(const std::string &url)
     if (uri->scheme == "demo") {
         target.display = "demo:";
         target.demo = std::make_unique<DemoWorld>();
+        target.demo->waitUntilLed(std::chrono::seconds(3));
         target.backend = target.demo->backend();
         return target;
     }

@@ -155,6 +155,17 @@ DemoWorld::DemoWorld(const Clock &clock, std::uint64_t seed)
     });
 }
 
+void DemoWorld::waitUntilLed(Duration limit) const
+{
+    const Instant until = BootClock::now() + limit;
+    while (BootClock::now() < until) {
+        const auto listed = m_server->apply(List{});
+        if (listed && listed->records.size() >= kServices.size())
+            return;
+        std::this_thread::sleep_for(2ms);
+    }
+}
+
 DemoWorld::~DemoWorld()
 {
     m_story.request_stop();

@@ -23,6 +23,9 @@ public:
 
     [[nodiscard]] std::shared_ptr<const Backend> backend() const { return m_backend; }
     [[nodiscard]] LocalInstances &instances() { return *m_instances; }
+    /// Returns when every lease of the demo has had its first leader (usually within 20 ms), or after
+    /// `limit`: whoever looks only once should see the whole world.
+    void waitUntilLed(Duration limit) const;
 
 private:
     struct Story;
