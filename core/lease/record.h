@@ -26,6 +26,13 @@ struct OperatorHold {
     bool operator==(const OperatorHold &) const = default;
 };
 
+/// Something about a lease that only its backend knows: {"session", "pid 4711, since 10:02:11"}.
+struct RecordFact {
+    std::string name; ///< one lower-case word or two
+    std::string value; ///< raw bytes; display through printable()
+    bool operator==(const RecordFact &) const = default;
+};
+
 /// One lease as its backend reported it in one answer. Absent means the format does not know it.
 struct LeaseRecord {
     LeaseId lease;
@@ -47,6 +54,7 @@ struct LeaseRecord {
     std::string version; ///< goes into Seen::version
     std::string raw; ///< the stored value(s), for the raw view; capped by the backend
     std::string note; ///< what is odd about it ("no expiry: a leaked lock"), one sentence
+    std::vector<RecordFact> facts; ///< its place in the backend, in the order to be shown
 
     [[nodiscard]] Seen seen() const { return {holder.value_or(std::string()), token, version}; }
     bool operator==(const LeaseRecord &) const = default;
