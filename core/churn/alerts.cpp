@@ -58,6 +58,8 @@ const char* alertStateWord(AlertState state)
     switch (state) {
     case AlertState::Firing:
         return "firing";
+    case AlertState::Returned:
+        return "returned";
     case AlertState::Acknowledged:
         return "acknowledged";
     case AlertState::Snoozed:

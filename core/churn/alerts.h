@@ -10,7 +10,14 @@
 namespace tenure
 {
 
-enum class AlertState { Firing, Acknowledged, Snoozed, Resolved };
+/// The life of an alert (the shape of ISA-18.2). In the order in which they are shown.
+enum class AlertState {
+    Firing, ///< new: nobody has seen it yet
+    Returned, ///< over, and nobody saw it while it lasted
+    Acknowledged,
+    Snoozed, ///< shelved until a moment, for a reason
+    Resolved, ///< cleared
+};
 [[nodiscard]] const char* alertStateWord(AlertState state);
 
 /// One alert with a life of its own; `rule` and `lease` are its identity: one per cause.
@@ -24,6 +31,8 @@ struct Alert {
     std::string action; ///< what the operator does about it (UX.md R7)
     Instant firstAt, lastAt;
     std::optional<Instant> snoozedUntil;
+    std::string by; ///< who acknowledged or shelved it last
+    std::string reason; ///< of the shelving
     std::uint64_t count = 1; ///< how often it matched
 };
 
