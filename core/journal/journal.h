@@ -32,6 +32,8 @@ struct JournalStatus {
     std::vector<std::string> elsewhere;
 };
 
+class JournalWriter;
+
 /// The lasting memory: a SQLite file of what was observed and done. Everything is handed to a thread
 /// of its own through a bounded queue, and written in batches; no call but record() ever waits for
 /// the disk. What was committed survives `kill -9`; a loss of power may take the last seconds, but
@@ -80,8 +82,7 @@ public:
     [[nodiscard]] const std::string& path() const;
 
 private:
-    class Writer;
-    std::unique_ptr<Writer> m_writer;
+    std::unique_ptr<JournalWriter> m_writer;
 };
 
 } // namespace tenure
