@@ -1,268 +1,355 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Time and messages. What is counted stands in world_score.cpp, work in world_work.cpp, faults in
+// world_faults.cpp.
 #include "core/sim/world_node.h"
-
-#include "core/base/time_text.h"
 
 #include <algorithm>
 
 namespace tenure::sim
 {
+namespace
+{
 
 using namespace std::chrono_literals;
 
-World::World(const WorldOptions &options)
-    : m_options(options), m_random(options.seed), m_serverClock(std::make_unique<ServerClock>()),
-      m_server(std::make_unique<MemoryServer>(*m_serverClock)), m_lease(LeaseId::observed("sim/lease"))
+constexpr Duration kConsolePoll = 1s;
+
+ClientTiming clientTiming(const Setup &setup, Plant plant)
 {
-    TimingRequest request = options.timing;
-    if (options.plant == Plant::NoMargin)
+    TimingRequest request = setup.lease;
+    if (plant == Plant::NoMargin)
         request.maxClockDrift = 0;
-    const Timing timing = Timing::make(request).value();
-    for (int i = 0; i < options.electors; ++i) {
-        auto node = std::make_unique<Node>();
-        node->name = std::string(1, static_cast<char>('a' + i));
-        node->holder = HolderId::parse(node->name).value();
-        node->rules = ElectionRules{.timing = timing, .drainLimit = 2 * timing.ttl()};
-        node->rate = 1 + options.clockSpread * (2 * m_random.uniform() - 1);
-        node->offset = Duration(static_cast<Duration::rep>(m_random.uniform() * 1e15)) + 1h;
-        m_nodes.push_back(std::move(node));
+    const Result<Timing> timing = Timing::make(request);
+    ClientTiming out;
+    // A timing that only specimens can have leaves sound clients with what follows from the ttl.
+    out.timing = timing ? *timing : Timing::make({.ttl = request.ttl}).value();
+    out.ttl = request.ttl;
+    out.renewEvery = request.renewEvery.value_or(request.ttl / 3);
+    out.deadline = request.renewDeadline.value_or(request.ttl - request.ttl / 5);
+    out.retry = setup.retry;
+    out.jitter = setup.jitter;
+    return out;
+}
+
+std::vector<HolderId> holdersOf(const Setup &setup)
+{
+    std::vector<HolderId> out;
+    for (const InstanceSpec &spec : setup.instances) {
+        const bool shared = spec.client == ClientKind::SharedId;
+        out.push_back(HolderId::parse(shared ? "same" : spec.name).value());
     }
+    return out;
+}
+
+} // namespace
+
+World::World(const Setup &setup, const WorldOptions &options)
+    : m_setup(setup), m_options(options), m_network(streamOf(options.seed, 1)),
+      m_workRandom(streamOf(options.seed, 2)),
+      m_store(std::make_unique<SimStore>(setup.tokens, holdersOf(setup))),
+      m_queue(std::make_unique<WorkQueue>(setup.work, m_score))
+{
+    Random clocks = streamOf(options.seed, 3);
+    for (std::size_t i = 0; i < m_setup.instances.size(); ++i) {
+        const InstanceSpec &spec = m_setup.instances[i];
+        const int number = static_cast<int>(i);
+        NodeClock clock(1h + Duration(static_cast<Duration::rep>(clocks.below(1'000'000'000'000'000))));
+        const auto spread = static_cast<std::uint64_t>(2 * m_setup.clockSpread.ppm + 1);
+        clock.setRate({}, NodeClock::kTrueRate - m_setup.clockSpread.ppm + static_cast<std::int64_t>(clocks.below(spread)));
+        m_allSound = m_allSound && spec.client == ClientKind::Sound;
+        m_names.push_back(spec.name);
+        m_nodes.push_back(std::make_unique<Node>(*this, number, spec, clock, streamOf(options.seed, 100 + i)));
+        later(i == 0 ? 0ns : delay() * 5, Due::Kind::Start, number);
+    }
+    for (std::size_t i = 0; i < m_setup.steps.size(); ++i) {
+        if (m_setup.steps[i].verb == Step::Verb::FailoverStore)
+            m_store->keepHistory();
+        later(m_setup.steps[i].at, Due::Kind::Step, -1, i);
+    }
+    if (m_setup.console != Watcher::None)
+        later(0ns, Due::Kind::Console);
+    if (options.keepLog)
+        m_store->keepHistory(); // a failover may still be asked for by hand
 }
 
 World::~World() = default;
 
-WorldReport World::run()
+void World::later(Duration at, Due::Kind kind, int node, std::uint64_t value)
 {
-    for (const auto &node : m_nodes) {
-        later(networkDelay() * 5, [this, n = node.get()] { feed(*n, {.kind = Event::Kind::Start}); });
+    const int life = node < 0 ? 0 : m_nodes[static_cast<std::size_t>(node)]->life;
+    m_due.push({std::max(at, m_now), ++m_numbers, value, node, life, kind});
+}
+
+Duration World::nextAt() const
+{
+    return m_due.empty() ? Duration::max() : m_due.top().at;
+}
+
+void World::advanceTo(Duration until)
+{
+    while (!m_due.empty() && m_due.top().at <= until) {
+        const Due due = m_due.top();
+        m_due.pop();
+        if (due.at > m_now)
+            integrate(due.at);
+        m_now = due.at;
+        ++m_events;
+        handle(due);
     }
-    if (m_options.faults)
-        scheduleFault();
-    const Duration ttl = m_nodes.front()->rules.timing.ttl();
-    // Faults end here; after that a healed world must have a leader within a bounded time.
-    const Duration healBy = m_options.length + 8 * ttl;
-    while (!m_queue.empty() && m_report.violation.empty()) {
-        Later next = m_queue.top();
-        if (next.at > healBy)
-            break;
-        m_queue.pop();
-        m_faultsOver = next.at > m_options.length;
-        if (std::any_of(m_nodes.begin(), m_nodes.end(), [this](const auto &n) { return believes(*n); }))
-            m_report.led += next.at - m_now;
-        m_now = next.at;
-        m_serverClock->set(m_now);
-        next.job();
-        ++m_report.steps;
-        checkStep();
-    }
-    m_report.length = m_now;
-    const auto leaders = std::count_if(
-        m_nodes.begin(), m_nodes.end(), [this](const auto &n) { return believes(*n); });
-    if (m_report.violation.empty() && leaders != 1)
-        violated("liveness: " + std::to_string(leaders) + " leaders in a healed world");
-    return std::move(m_report);
-}
-
-void World::later(Duration at, std::function<void()> job)
-{
-    m_queue.push({std::max(at, m_now), ++m_jobs, std::move(job)});
-}
-
-Instant World::localNow(const Node &node) const
-{
-    const double local = static_cast<double>(m_now.count()) * node.rate;
-    return Instant(node.offset + Duration(static_cast<Duration::rep>(local)));
-}
-
-bool World::believes(const Node &node) const
-{
-    return node.up && localNow(node) < node.state.validUntil;
-}
-
-void World::feed(Node &node, Event event)
-{
-    if (!node.up)
-        return;
-    if (m_now < node.pausedUntil) {
-        node.inbox.push_back(event);
-        return;
-    }
-    event.now = localNow(node);
-    event.draw = m_random.uniform();
-    event.fresh = Nonce(m_random.next(), m_random.next());
-    const Actions actions = decide(node.rules, node.state, event);
-    for (const Action &action : actions)
-        perform(node, action);
-    armTimer(node);
-}
-
-void World::armTimer(Node &node)
-{
-    const std::uint64_t number = ++node.timer;
-    if (node.state.wakeAt == Instant::max())
-        return;
-    const double local = static_cast<double>((node.state.wakeAt - Instant(node.offset)).count());
-    const Duration at = Duration(static_cast<Duration::rep>(local / node.rate)) + 20us;
-    later(at, [this, n = &node, number, life = node.life] {
-        if (n->timer == number && n->life == life)
-            feed(*n, {.kind = Event::Kind::Timer});
-    });
-}
-
-void World::perform(Node &node, const Action &action)
-{
-    switch (action.kind) {
-    case Action::Kind::Send:
-        return send(node, action);
-    case Action::Kind::AnnounceGained:
-        note(node.name + " gained " + std::to_string(node.state.token.value));
-        return noteGrant(node);
-    case Action::Kind::AnnounceLost: {
-        note(node.name + " lost: " + lossText(action.reason));
-        if (!node.leads)
-            violated("P6: " + node.name + " lost without having gained");
-        node.leads = false;
-        node.handlers = true;
-        const Duration busy = m_random.chance(0.1) ? 2 * node.rules.timing.ttl() : networkDelay() * 3;
-        later(m_now + busy, [this, n = &node, life = node.life] {
-            if (n->life != life)
-                return;
-            n->handlers = false;
-            feed(*n, {.kind = Event::Kind::HandlersDone});
-        });
-        return;
-    }
-    case Action::Kind::AnnounceStopped:
-        later(m_now + 1s, [this, n = &node] { feed(*n, {.kind = Event::Kind::Start}); });
-        return;
+    if (until > m_now) {
+        integrate(until);
+        m_now = until;
     }
 }
 
-void World::noteGrant(Node &node)
+void World::handle(const Due &due)
 {
-    ++m_report.grants;
-    if (node.leads || node.handlers)
-        violated("P6: " + node.name + " gained again before its loss was handled");
-    node.leads = true;
-    if (node.state.token <= m_highest)
-        violated("P3: token " + std::to_string(node.state.token.value) + " was not above the last");
-    m_highest = std::max(m_highest, node.state.token);
+    switch (due.kind) {
+    case Due::Kind::AtStore:
+        return atStore(due.value);
+    case Due::Kind::AtQueue:
+        return atQueue(due.value);
+    case Due::Kind::Step:
+        return apply(m_setup.steps[due.value]);
+    case Due::Kind::FaultEnd:
+        return end(due.value);
+    case Due::Kind::StoreUp:
+        m_storeRestarting = false;
+        if (std::exchange(m_storeEmptied, false))
+            m_store->restartEmpty(m_now);
+        return;
+    case Due::Kind::Console:
+        consoleLooks();
+        return later(m_now + kConsolePoll, Due::Kind::Console);
+    case Due::Kind::Start: {
+        Node &node = *m_nodes[static_cast<std::size_t>(due.node)];
+        if (due.life == node.life && !node.up)
+            start(node);
+        return;
+    }
+    default:
+        return toNode(*m_nodes[static_cast<std::size_t>(due.node)], due);
+    }
 }
 
-void World::send(Node &node, const Action &action)
+void World::start(Node &node)
 {
-    auto packet = std::make_shared<Packet>();
-    packet->from = &node;
-    packet->life = node.life;
-    packet->request = action.request;
-    packet->verb = action.verb;
-    packet->sentAt = localNow(node);
-    const Term term{node.holder, node.state.nonce, node.state.token};
-    const Milliseconds ttl = node.rules.timing.ttl();
-    switch (action.verb) {
-    case Verb::Acquire:
-        packet->command = Acquire{m_lease, node.holder, node.state.nonce, ttl};
+    node.client = makeClient(node.kind, clientTiming(m_setup, m_options.plant), m_options.plant, node);
+    node.up = true;
+    node.crashed = false;
+    node.leads = node.handlers = false;
+    node.lastToken = {};
+    node.lastValid = {};
+    node.armedFor = Duration::max();
+    node.awakeSince = m_now;
+    note(LogEvent::Kind::Life, node.index, {}, "starts");
+    node.client->start();
+    touched(node);
+}
+
+/// What only a running instance notices.
+void World::toNode(Node &node, const Due &due)
+{
+    const bool carries = due.kind == Due::Kind::Answer || due.kind == Due::Kind::FromQueue;
+    if (!node.up || due.life != node.life) {
+        if (carries)
+            (void)take(due.value);
+        return;
+    }
+    if (due.kind == Due::Kind::Timer && due.value != node.timer)
+        return;
+    if (due.kind == Due::Kind::Work && due.value != node.workTimer)
+        return;
+    if (node.stands() || (node.hung > 0 && due.kind == Due::Kind::FromQueue)) {
+        if (due.kind != Due::Kind::Work && due.kind != Due::Kind::Timer)
+            node.inbox.push_back(due);
+        return;
+    }
+    switch (due.kind) {
+    case Due::Kind::Timer:
+        node.armedFor = Duration::max();
+        node.client->timer();
         break;
-    case Verb::Peek:
-        packet->command = Read{m_lease, ReadDepth::Remaining};
+    case Due::Kind::Answer: {
+        const Packet packet = take(due.value);
+        node.client->answered(packet.ask, packet.answer, packet.sentAt);
         break;
-    case Verb::Renew:
-        packet->command = Renew{m_lease, term, ttl};
-        break;
-    case Verb::Release:
-        packet->command = Release{m_lease, term};
-        break;
-    case Verb::None:
-        return;
     }
-    const bool cut = m_now < node.cutUntil && !node.repliesOnly;
-    if (cut || (m_options.faults && !m_faultsOver && m_random.chance(0.02)))
-        return; // lost on the way
-    later(m_now + networkDelay(), [this, packet] { arrive(packet); });
-    if (m_options.faults && m_random.chance(0.01)) // a duplicate, possibly very late
-        later(m_now + networkDelay() * (m_random.chance(0.5) ? 2 : 400), [this, packet] { arrive(packet); });
-}
-
-LeaseRecord World::truth() const
-{
-    return m_server->apply(Read{m_lease, ReadDepth::Full})->record;
-}
-
-void World::arrive(const std::shared_ptr<Packet> &packet)
-{
-    if (m_now < m_downUntil)
-        return;
-    const LeaseRecord before = truth();
-    const Result<Reply> reply = m_server->apply(packet->command);
-    checkWrite(*packet, before, truth());
-    Node &node = *packet->from;
-    const bool lost = m_now < node.cutUntil
-        || (m_options.faults && !m_faultsOver && m_random.chance(0.02));
-    if (!lost)
-        later(m_now + networkDelay(), [this, packet, reply] { answer(packet, reply); });
-}
-
-void World::answer(const std::shared_ptr<Packet> &packet, const Result<Reply> &reply)
-{
-    Node &node = *packet->from;
-    if (node.life != packet->life)
-        return;
-    Event event{.request = packet->request, .sentAt = packet->sentAt};
-    if (m_options.plant == Plant::ValidityFromReply)
-        event.sentAt = localNow(node);
-    if (!reply) {
-        event.kind = Event::Kind::Fault;
-        event.fault = FaultClass::Transient;
-        return feed(node, event);
-    }
-    const LeaseRecord &record = reply->record;
-    event.epochBarrier = reply->epochBarrier;
-    event.retryIn = reply->retryIn;
-    switch (packet->verb) {
-    case Verb::Acquire:
-        event.kind = reply->outcome == Outcome::Done ? Event::Kind::Granted : Event::Kind::Refused;
-        event.token = record.token;
+    case Due::Kind::Push:
+        node.client->pushedFree();
         break;
-    case Verb::Peek:
-        event.kind = record.holder || record.hold ? Event::Kind::Refused : Event::Kind::Vacant;
-        event.retryIn = record.remaining;
+    case Due::Kind::HandlersDone:
+        node.handlers = false;
+        node.client->handlersDone();
         break;
-    case Verb::Renew:
-        event.kind = reply->outcome == Outcome::Done || m_options.plant == Plant::DeafToDenial
-            ? Event::Kind::Renewed
-            : Event::Kind::Denied;
-        event.otherTerm = record.holder.has_value();
-        if (reply->stepDown)
-            event.duration = *reply->stepDown;
+    case Due::Kind::Work:
+        workDue(node);
+        break;
+    case Due::Kind::FromQueue:
+        fromQueue(node, take(due.value));
         break;
     default:
-        event.kind = Event::Kind::Released;
         break;
     }
-    feed(node, event);
+    touched(node);
 }
 
-Duration World::networkDelay()
+/// After anything that may have changed what a node believes or waits for.
+void World::touched(Node &node)
 {
-    const double spread = m_random.uniform();
-    const Duration usual = 200us + Duration(static_cast<Duration::rep>(spread * 2e6));
-    if (m_now >= m_slowUntil)
-        return usual;
-    return usual + Duration(static_cast<Duration::rep>(m_random.uniform() * 1.5e9));
+    const Instant until = node.client->believesUntil();
+    if (!node.up || until == Instant())
+        node.claimUntil = {};
+    else if (until == Instant::max())
+        node.claimUntil = Duration::max();
+    else if (until != node.claimLocal || node.claimUntil == Duration())
+        node.claimUntil = node.clock.worldAt(until);
+    node.claimLocal = until;
+    checkNode(node);
+    const bool claims = node.claims();
+    if (claims != node.noteClaims) {
+        node.noteClaims = claims;
+        note(claims ? LogEvent::Kind::Believes : LogEvent::Kind::Doubts, node.index, node.client->token());
+    }
+    arm(node);
 }
 
-void World::note(const std::string &line)
+void World::arm(Node &node)
 {
-    if (m_report.log.size() >= 60)
-        m_report.log.erase(m_report.log.begin());
-    m_report.log.push_back(durationText(m_now) + " " + line);
+    if (!node.up || node.stands())
+        return;
+    const Instant wake = node.client->wakeAt();
+    const Duration at = wake == Instant::max() ? Duration::max()
+                                               : std::max(node.clock.worldAt(wake), m_now);
+    if (at == node.armedFor)
+        return;
+    node.armedFor = at;
+    ++node.timer;
+    if (at != Duration::max())
+        later(at, Due::Kind::Timer, node.index, node.timer);
 }
 
-void World::violated(const std::string &what)
+std::uint64_t World::keep(const Packet &packet)
 {
-    if (m_report.violation.empty())
-        m_report.violation = what + " (at " + std::to_string(m_now.count() / 1000) + " us)";
-    note("VIOLATION " + what);
+    if (m_freePackets.empty()) {
+        m_packets.push_back(packet);
+        return m_packets.size() - 1;
+    }
+    const std::uint64_t place = m_freePackets.back();
+    m_freePackets.pop_back();
+    m_packets[place] = packet;
+    return place;
+}
+
+World::Packet World::take(std::uint64_t packet)
+{
+    m_freePackets.push_back(packet);
+    return m_packets[packet];
+}
+
+Duration World::delay()
+{
+    Duration out = m_setup.network.latency.draw(m_network);
+    for (const Fault &fault : m_faults) {
+        if (fault.step.verb == Step::Verb::Reorder && fault.step.share.happens(m_network))
+            out += out * 3 + Duration(static_cast<Duration::rep>(m_network.below(20'000'000)));
+    }
+    return out;
+}
+
+std::pair<Share, Share> World::unrest() const
+{
+    std::pair out(m_setup.network.drop, m_setup.network.duplicate);
+    for (const Fault &fault : m_faults) {
+        if (fault.step.verb == Step::Verb::Drop)
+            out.first.ppm = std::max(out.first.ppm, fault.step.share.ppm);
+        if (fault.step.verb == Step::Verb::Duplicate)
+            out.second.ppm = std::max(out.second.ppm, fault.step.share.ppm);
+    }
+    return out;
+}
+
+void World::send(Node &node, const Ask &ask)
+{
+    const auto [drop, twice] = unrest();
+    if (node.cutToStore > 0 || drop.happens(m_network))
+        return; // lost on the way
+    Packet packet;
+    packet.ask = ask;
+    packet.node = node.index;
+    packet.life = node.life;
+    packet.sentAt = node.now();
+    later(m_now + delay(), Due::Kind::AtStore, -1, keep(packet));
+    if (twice.happens(m_network)) // possibly very late
+        later(m_now + delay() * (m_network.below(2) == 0 ? 2 : 400 + 100 * static_cast<int>(m_network.below(16))), Due::Kind::AtStore, -1, keep(packet));
+}
+
+void World::atStore(std::uint64_t place)
+{
+    Packet packet = take(place);
+    noteAttempt();
+    Node &node = *m_nodes[static_cast<std::size_t>(packet.node)];
+    if (m_storeRestarting)
+        return;
+    for (const Fault &fault : m_faults) { // what hangs answers when it goes on
+        if (fault.step.verb == Step::Verb::HangStore)
+            return later(fault.until, Due::Kind::AtStore, -1, keep(packet));
+    }
+    const StoreTruth before = m_store->truth(m_now);
+    packet.answer = m_store->apply(packet.node, packet.ask, m_now);
+    const StoreTruth after = m_store->truth(m_now);
+    checkWrite(node, packet, before, after);
+    if (after.serial > before.serial)
+        noteGrant(node, before);
+    const bool ended = before.holder >= 0 && after.holder < 0;
+    m_truth = after;
+    if (ended) {
+        noteEnd(m_now);
+        note(LogEvent::Kind::Released, before.holder, before.token);
+        pushFree();
+    } else if (packet.ask.kind != Ask::Kind::Peek && after.serial == before.serial && after.heldUntil > before.heldUntil) {
+        note(LogEvent::Kind::Renewed, packet.node, after.token);
+    }
+    if (node.cutFromStore > 0 || unrest().first.happens(m_network))
+        return;
+    const Duration at = m_now + serviceTime() + delay();
+    m_due.push({at, ++m_numbers, keep(packet), packet.node, packet.life, Due::Kind::Answer});
+}
+
+/// How long the store takes to answer, on top of the way.
+Duration World::serviceTime()
+{
+    Duration out{};
+    for (const Fault &fault : m_faults) {
+        if (fault.step.verb != Step::Verb::Latency)
+            continue;
+        Spread spread = fault.step.spread;
+        if (fault.step.rising) {
+            const std::int64_t whole = std::max<std::int64_t>(1, (fault.until - fault.began).count() / 1000);
+            const std::int64_t through = (m_now - fault.began).count() / whole;
+            const Duration middle = spread.low() + (spread.high() - spread.low()) / 1000 * through;
+            spread = Spread::uniform(middle - middle * 3 / 10, middle + middle * 3 / 10);
+        }
+        out += spread.draw(m_network);
+    }
+    return out;
+}
+
+void World::pushFree()
+{
+    if (!m_setup.push)
+        return;
+    for (const auto &node : m_nodes) {
+        if (node->cutFromStore == 0)
+            later(m_now + delay(), Due::Kind::Push, node->index);
+    }
+}
+
+RunResult runOnce(const Setup &setup, const WorldOptions &options)
+{
+    World world(setup, options);
+    world.finish();
+    return {world.scorecard(), world.violation(), world.events()};
 }
 
 } // namespace tenure::sim

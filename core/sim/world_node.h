@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 // The inside of World, shared by its own files only.
+#include "core/sim/client.h"
+#include "core/sim/work_queue.h"
 #include "core/sim/world.h"
 
 #include <deque>
@@ -8,48 +10,93 @@
 namespace tenure::sim
 {
 
-/// The server's clocks: its boot clock judges leases, and it is the world's own time.
-class World::ServerClock final : public Clock
+/// A message under way: to the store or the queue, or back.
+struct World::Packet {
+    Ask ask;
+    StoreAnswer answer;
+    Instant sentAt; ///< the sender's clock
+    std::int32_t node = -1;
+    std::int32_t life = 0;
+    // To the queue:
+    enum class Work : std::uint8_t { Claim, Effect, Acknowledge };
+    Work work = Work::Claim;
+    WorkQueue::Answer workAnswer = WorkQueue::Answer::Done;
+    FencingToken token;
+    std::uint64_t serial = 0;
+    int item = -1;
+};
+
+struct World::Fault {
+    std::uint64_t id = 0;
+    Step step;
+    int node = -1;
+    int life = 0;
+    Duration began{};
+    Duration until{};
+};
+
+class World::Node final : public ClientHost
 {
 public:
-    [[nodiscard]] Instant now() const override { return Instant(std::chrono::hours(1)) + m_time; }
-    [[nodiscard]] WallTime wall() const override
+    Node(World &world, int number, const InstanceSpec &spec, NodeClock ownClock, Random random)
+        : index(number), kind(spec.client), clock(ownClock), m_world(world), m_random(random)
     {
-        return WallTime(std::chrono::seconds(1'750'000'000) + std::chrono::duration_cast<std::chrono::microseconds>(m_time));
     }
-    void set(Duration time) { m_time = time; }
+    [[nodiscard]] Instant now() const override { return clock.at(m_world.m_now); }
+    [[nodiscard]] Duration wall() const override { return m_world.m_now + wallSkew; }
+    [[nodiscard]] Random &random() override { return m_random; }
+    void send(const Ask &ask) override { m_world.send(*this, ask); }
+    void gained() override;
+    void lost(LossReason reason) override;
+    void stopped() override;
 
-private:
-    Duration m_time{};
-};
+    [[nodiscard]] bool claims() const { return up && claimUntil > m_world.m_now; }
+    [[nodiscard]] bool stands() const { return paused > 0; }
 
-struct World::Node {
-    std::string name;
-    HolderId holder;
-    ElectionRules rules;
-    ElectionState state;
-    double rate = 1; ///< local seconds a world second
-    Duration offset{}; ///< where its boot clock stands at time 0
-    bool up = true;
+    const int index;
+    const ClientKind kind;
+    NodeClock clock;
+    Duration wallSkew{};
+    std::unique_ptr<Client> client;
+    bool up = false;
+    bool crashed = false;
     int life = 0; ///< counts restarts; what was meant for an earlier life is void
-    std::uint64_t timer = 0; ///< number of the armed timer
-    Duration pausedUntil{};
-    Duration cutUntil{};
-    bool repliesOnly = false; ///< the cut lets requests through
-    std::deque<Event> inbox; ///< while paused
+    std::uint64_t timer = 0; ///< generation of the armed timer
+    Duration armedFor{Duration::max()};
+    int paused = 0; ///< active pauses
+    int hung = 0;
+    Duration pausedAt{};
+    Duration hungAt{};
+    Duration awakeSince{};
+    std::deque<Due> inbox; ///< while paused
+    int cutToStore = 0, cutFromStore = 0, cutToQueue = 0, cutFromQueue = 0;
+    // What it believes
+    Duration claimUntil{}; ///< world time
+    Instant claimLocal; ///< the same by its own clock, as last asked
+    bool noteClaims = false; ///< as the log says
     bool leads = false; ///< gained told, lost not yet
     bool handlers = false; ///< onLost running
+    std::uint64_t terms = 0;
     FencingToken lastToken;
     Instant lastValid;
-};
+    // Its work
+    bool works = false;
+    std::uint64_t workTimer = 0;
+    Duration workDueAt{Duration::max()};
+    Duration frozenWork{Duration::max()}; ///< how much of the wait was left when it was frozen
+    enum class Stage : std::uint8_t { Idle, Claiming, Working, Effecting, Acknowledging } stage = Stage::Idle;
+    int item = -1;
+    Duration itemLeft{};
+    FencingToken workToken;
+    std::uint64_t workSerial = 0;
+    bool crashMidItem = false;
+    Duration crashAway{};
+    // Why its next loss of leadership is nobody's fault but a fault's
+    bool excused = false;
 
-struct World::Packet {
-    Node *from = nullptr;
-    int life = 0;
-    RequestId request = 0;
-    Verb verb = Verb::None;
-    Command command;
-    Instant sentAt;
+private:
+    World &m_world;
+    Random m_random;
 };
 
 } // namespace tenure::sim
