@@ -19,7 +19,7 @@ packages=(
     build-essential cmake ninja-build ccache pkg-config git ca-certificates
     qt6-base-dev qt6-charts-dev qt6-svg-dev libgl-dev qt6-wayland
     qtkeychain-qt6-dev libexpected-dev libcli11-dev nlohmann-json3-dev
-    libcurl4-openssl-dev libsqlite3-dev libhiredis-dev libpqxx-dev libpq-dev fonts-dejavu-core
+    libcurl4-openssl-dev libsqlite3-dev libhiredis-dev libyaml-cpp-dev libpqxx-dev libpq-dev fonts-dejavu-core
 )
 if [[ $purpose == test ]]; then
     packages+=(postgresql pgbouncer redis-server redis-sentinel redis-tools openssl python3 python3-redis faketime
