@@ -69,7 +69,8 @@ void Journal::append(const LeaseKey& lease, const RenewalSeen& renewal, Duration
 
 void Journal::observed(const std::string& connection, Instant until, Duration longestPause)
 {
-    m_writer->addObserved({connection, m_writer->wallOf(until), longestPause, false});
+    const WallTime at = m_writer->wallOf(until);
+    m_writer->addObserved({connection, at, at, longestPause, false});
 }
 
 Result<std::uint64_t> Journal::record(JournalAction action, Duration wait)

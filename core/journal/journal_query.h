@@ -139,8 +139,9 @@ public:
     /// Ends a running call, which then fails with Unavailable. Any thread.
     void interrupt();
 
+    struct Reader; ///< of the implementation
+
 private:
-    struct Reader;
     explicit JournalQuery(std::unique_ptr<Reader> reader);
     std::unique_ptr<Reader> m_reader;
 };

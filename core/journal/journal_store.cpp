@@ -140,10 +140,11 @@ void JournalStore::take(const ObservedRecord& record)
     Connection* at = mine(record.connection, record.until);
     if (at == nullptr)
         return;
+    const std::int64_t from = us(record.from);
     const std::int64_t until = us(record.until);
     if (at->spans.empty() || record.afterLoss
-        || until - at->spans.back().to > microseconds(record.longestPause)) {
-        at->spans.push_back({0, until, until, true});
+        || from - at->spans.back().to > microseconds(record.longestPause)) {
+        at->spans.push_back({0, from, until, true});
         return;
     }
     Span& last = at->spans.back();

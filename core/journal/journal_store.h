@@ -41,8 +41,8 @@ struct RenewalRecord {
 
 struct ObservedRecord {
     std::string connection;
-    WallTime until;
-    Duration longestPause{};
+    WallTime from, until; ///< without a break
+    Duration longestPause{}; ///< before `from`, that is no break either
     bool afterLoss = false; ///< records before it were lost: a break, however short
 };
 

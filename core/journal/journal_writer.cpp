@@ -87,7 +87,7 @@ void JournalWriter::addObserved(ObservedRecord record)
         const auto known = m_observedAt.find(record.connection);
         if (known != m_observedAt.end()) {
             auto& last = std::get<ObservedRecord>(m_waiting[known->second]);
-            if (record.until - last.until <= record.longestPause) {
+            if (record.from - last.until <= record.longestPause) {
                 last.until = std::max(last.until, record.until);
                 return;
             }
