@@ -6,6 +6,9 @@
 #ifdef TENURE_HAVE_REDIS
 #include "core/backend/redis/redis_backend.h"
 #endif
+#ifdef TENURE_HAVE_POSTGRES
+#include "core/backend/postgres/postgres_backend.h"
+#endif
 
 namespace tenure
 {
@@ -22,12 +25,16 @@ Result<std::shared_ptr<const Backend>> makeBackend(const StoreUri &uri)
     if (uri.scheme.starts_with("redis"))
         return makeRedisBackend(uri);
 #endif
+#ifdef TENURE_HAVE_POSTGRES
+    if (uri.scheme == "postgresql")
+        return makePostgresBackend(uri);
+#endif
     if (uri.scheme == "demo") {
         return fail(ErrorKind::BadConfig, "The demo world is started by the program, not connected to",
             uri.display());
     }
     return fail(ErrorKind::Unsupported, "This build has no backend for " + uri.scheme, uri.display(),
-        "Use memory:, sqlite: or redis:");
+        "Use memory:, sqlite:, redis: or postgresql:");
 }
 
 } // namespace tenure

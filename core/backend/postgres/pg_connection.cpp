@@ -219,6 +219,7 @@ Result<void> PgConnection::introduce(Instant deadline)
 {
     const int pid = m_impl->session->backendpid();
     m_statementLimit = limitFor(until(deadline));
+    m_server.askedAt = BootClock::now();
     const std::vector<PgValue> values{
         std::to_string(pid), std::to_string(m_statementLimit.count()) + "ms"};
     auto rows = guarded(deadline, [&] {
@@ -235,8 +236,8 @@ Result<void> PgConnection::introduce(Instant deadline)
     m_server.address = told.text(0, 3);
     m_server.epoch = std::string(told.text(0, 4)) + "/" + std::string(told.text(0, 5));
     m_server.uptime = std::chrono::microseconds(told.number(0, 6));
-    m_server.connectedAtServerUs = told.number(0, 7);
-    m_server.connectedAt = BootClock::now();
+    m_server.time = WallTime(std::chrono::microseconds(told.number(0, 7)));
+    m_server.toldAt = BootClock::now();
     return {};
 }
 
@@ -275,6 +276,18 @@ Result<PgRows> PgConnection::run(
     if (!rows)
         return fail(std::move(rows.error()));
     return PgRows(std::make_shared<PgRows::Data>(PgRows::Data{std::move(*rows)}));
+}
+
+bool PgConnection::stillThere()
+{
+    // Whatever comes unasked is a goodbye, or something to swallow before the next statement.
+    pollfd fd{m_usable ? m_impl->session->sock() : -1, POLLIN, 0};
+    while (m_usable && poll(&fd, 1, 0) > 0) {
+        const auto got = guarded(BootClock::now() + std::chrono::milliseconds(100),
+            [&] { return m_impl->session->get_notifs(); });
+        m_usable = m_usable && got && m_impl->session->is_open();
+    }
+    return m_usable;
 }
 
 Result<PgRows> PgConnection::ask(

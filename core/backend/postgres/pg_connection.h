@@ -59,9 +59,9 @@ struct PgServer {
     bool standby = false;
     bool proxied = false; ///< what answered gave another pid than the session has: a pooler
     std::string epoch; ///< system identifier and timeline: another one may have forgotten writes
-    Instant connectedAt;
-    std::optional<Duration> uptime;
-    std::int64_t connectedAtServerUs = 0; ///< server time of the same answer
+    Instant askedAt, toldAt; ///< all of this, on our clock
+    WallTime time; ///< by the server's clock
+    Duration uptime{}; ///< of the server then
 };
 
 struct PgNotification {
@@ -97,6 +97,9 @@ public:
     [[nodiscard]] Answer lastAnswer() const { return m_lastAnswer; }
     /// SQLSTATE of the last ask() that failed, empty when the server said none.
     [[nodiscard]] const std::string &lastSqlstate() const { return m_lastSqlstate; }
+
+    /// False when the server has ended the session while nothing was asked: costs no round trip.
+    [[nodiscard]] bool stillThere();
 
     /// Carries out one statement in a transaction of its own. It is prepared once, unless a pooler
     /// stands between. The server gives up at about the same deadline (statement_timeout).

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/backend/postgres/pg_epoch.h"
+#include "core/backend/postgres/pg_rows.h"
+#include "core/backend/store.h"
+
+#include <memory>
+
+namespace tenure::postgres
+{
+
+/// What the stores and feeds of one backend share.
+struct Shared {
+    explicit Shared(Settings s) : settings(std::move(s)), statements(settings.schema) { }
+    const Settings settings;
+    const Statements statements;
+    EpochWatch epoch;
+};
+
+/// LeaseStore on our table: all commands of a kind in a batch are one statement over arrays, which
+/// compares and sets by the server's clock. Looking makes nothing.
+class PgStore final : public LeaseStore
+{
+public:
+    PgStore(std::shared_ptr<Shared> shared, StoreTraits traits);
+    ~PgStore() override;
+
+    [[nodiscard]] const StoreTraits &traits() const override { return m_traits; }
+    [[nodiscard]] std::vector<Result<Reply>> execute(
+        std::span<const Command> commands, Instant deadline) override;
+    [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override;
+    [[nodiscard]] Result<std::string> init(bool dryRun, Instant deadline) override;
+
+private:
+    struct Batch;
+    using Indices = std::vector<std::size_t>;
+
+    [[nodiscard]] Result<void> connect(Instant deadline);
+    void runRound(Batch &batch, std::size_t round);
+    void runVerb(Batch &batch, const Indices &which);
+    void runReads(Batch &batch, const Indices &which);
+    void failAll(Batch &batch, const Indices &which, const Error &error);
+    void repeatMissing(Batch &batch, const Indices &which);
+    void answer(Batch &batch, std::size_t index, const Answered &answered);
+    void answerAcquire(Batch &batch, std::size_t index, const Answered &answered);
+    [[nodiscard]] Result<Reply> operate(const Operate &command, Instant deadline);
+    [[nodiscard]] Result<Reply> operateOurs(const Operate &command, Instant deadline);
+    [[nodiscard]] Result<Reply> list(const List &command, Instant deadline);
+    [[nodiscard]] Result<PgRows> ask(const std::string &sql, std::vector<PgValue> values, Instant deadline);
+
+    const std::shared_ptr<Shared> m_shared;
+    const StoreTraits m_traits;
+    std::unique_ptr<PgConnection> m_connection;
+};
+
+} // namespace tenure::postgres
