@@ -2,6 +2,7 @@
 #include "app/ctl/commands.h"
 #include "app/ctl/interrupts.h"
 #include "app/ctl/lease_json.h"
+#include "app/ctl/timing_options.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 #include "core/runtime/elector.h"
@@ -17,9 +18,7 @@ struct CampaignOptions {
     Named named;
     std::string id = "tenurectl";
     bool idGiven = false;
-    std::string ttl = "15s";
-    std::string renew;
-    std::string renewDeadline;
+    TimingOptions timing;
     bool exitOnLoss = false;
     bool json = false;
 };
@@ -33,34 +32,6 @@ Examples (start the same one in two or three terminals and stop the leader with 
 It competes until SIGINT or SIGTERM, then gives the lease back. Host, process id and 64 random
 bits are appended to the id, so that two processes never pass for one. --json prints one object
 a change, type = gained, lost, following, error or stopped.)";
-
-Result<std::optional<Duration>> optionalDuration(const std::string &text)
-{
-    if (text.empty())
-        return std::optional<Duration>();
-    const Result<Duration> duration = parseDuration(text);
-    if (!duration)
-        return fail(duration.error());
-    return std::optional<Duration>(*duration);
-}
-
-Result<Timing> timingOf(const CampaignOptions &options, const TimingLimits &limits)
-{
-    const Result<Duration> ttl = parseDuration(options.ttl);
-    if (!ttl)
-        return fail(ttl.error());
-    const auto renew = optionalDuration(options.renew);
-    if (!renew)
-        return fail(renew.error());
-    const auto deadline = optionalDuration(options.renewDeadline);
-    if (!deadline)
-        return fail(deadline.error());
-    TimingRequest request;
-    request.ttl = *ttl;
-    request.renewEvery = *renew;
-    request.renewDeadline = *deadline;
-    return Timing::make(request, limits);
-}
 
 /// Is `holder` "<base>_<host>-<pid>-<16 hex digits>", as another process of this id would be?
 bool isSameId(const std::string &holder, const std::string &base)
@@ -199,7 +170,7 @@ Exit campaign(const CampaignOptions &options, Output &output)
     Result<Target> target = openTarget(*named->url);
     if (!target)
         return complain(target.error());
-    const Result<Timing> timing = timingOf(options, target->backend->traits().limits);
+    const Result<Timing> timing = timingOf(options.timing, target->backend->traits().limits);
     if (!timing)
         return complain(timing.error());
     // Once it runs it never gives up; what cannot work from the start is told at once instead.
@@ -220,12 +191,7 @@ void addCampaignCommand(CLI::App &app, Chosen &chosen)
     CLI::App *command = app.add_subcommand("campaign", "Compete for a lease until stopped");
     addUrlAndLease(*command, options->named);
     CLI::Option *id = command->add_option("--id", options->id, "Who competes; default: tenurectl")->type_name("ID");
-    command->add_option("--ttl", options->ttl, "How long one renewal lasts; default: 15s")->type_name("TIME");
-    command->add_option("--renew", options->renew, "How often to renew; default: a third of the ttl")
-        ->type_name("TIME");
-    command->add_option("--renew-deadline", options->renewDeadline,
-               "Stop leading so long after the last renewal; default: 4/5 of the ttl")
-        ->type_name("TIME");
+    addTimingOptions(*command, options->timing);
     command->add_flag("--exit-on-loss", options->exitOnLoss, "End with exit code 7 when leadership is lost");
     command->add_flag("--json", options->json, "One JSON object a change");
     command->footer(kExamples);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -24,6 +25,8 @@ void addCampaignCommand(CLI::App &app, Chosen &chosen);
 void addReleaseCommand(CLI::App &app, Chosen &chosen);
 void addDoctorCommand(CLI::App &app, Chosen &chosen);
 void addInitCommand(CLI::App &app, Chosen &chosen);
+/// `words`: what stood behind "--", COMMAND and its arguments.
+void addRunCommand(CLI::App &app, Chosen &chosen, std::vector<std::string> words);
 
 /// The positional arguments that most commands share.
 void addUrl(CLI::App &command, Named &named);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ctl/commands.h"
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 
@@ -37,6 +38,19 @@ Start here:
 Exit codes: 0 done, 1 failed, 2 usage, 3 not found or nobody leads, 4 conflict (the holder is
 another), 5 denied, 6 unreachable, 7 leadership lost.)";
 
+/// Takes what follows "--" off the arguments of `run`: it belongs to COMMAND, whatever it looks like.
+std::vector<std::string> cutCommand(int &argc, char **argv)
+{
+    if (argc < 2 || std::string_view(argv[1]) != "run")
+        return {};
+    char **const end = argv + argc;
+    char **const mark = std::find_if(argv + 2, end, [](const char *word) { return std::string_view(word) == "--"; });
+    if (mark == end)
+        return {};
+    argc = static_cast<int>(mark - argv);
+    return {mark + 1, end};
+}
+
 Exit parsed(CLI::App &app, int argc, char **argv, Exit &code)
 {
     try {
@@ -70,6 +84,7 @@ int run(int argc, char **argv)
     addReleaseCommand(app, chosen);
     addDoctorCommand(app, chosen);
     addInitCommand(app, chosen);
+    addRunCommand(app, chosen, cutCommand(argc, argv));
     Exit code = Exit::Done;
     if (parsed(app, argc, argv, code) != Exit::Done)
         return static_cast<int>(code);
