@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/backend/postgres/postgres_backend.h"
 
+#include "core/backend/postgres/pg_feed.h"
 #include "core/backend/postgres/pg_store.h"
 
 namespace tenure
@@ -24,7 +25,10 @@ public:
     {
         return std::make_unique<postgres::PgStore>(m_shared, m_traits);
     }
-    [[nodiscard]] std::unique_ptr<LeaseFeed> makeFeed() const override { return nullptr; }
+    [[nodiscard]] std::unique_ptr<LeaseFeed> makeFeed() const override
+    {
+        return std::make_unique<postgres::PgFeed>(m_shared);
+    }
 
 private:
     const std::shared_ptr<postgres::Shared> m_shared;
