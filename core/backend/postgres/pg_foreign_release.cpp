@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Releases by hand of what other people's libraries hold.
+// Releases by hand of what other people's libraries hold. Whether an error leaves the outcome
+// unknown, the store tells.
 #include "core/backend/foreign_verbs.h"
 #include "core/backend/postgres/pg_advisory_view.h"
 #include "core/backend/postgres/pg_foreign_view.h"
@@ -54,14 +55,8 @@ Result<Reply> ForeignView::operate(PgConnection &connection, const Operate &oper
 Result<Reply> ForeignView::written(
     PgConnection &connection, const Operate &operate, const Result<PgRows> &rows, Instant deadline)
 {
-    if (!rows) {
-        Error error = rows.error();
-        if (connection.lastAnswer() == PgConnection::Answer::Unknown) {
-            error.kind = ErrorKind::OutcomeUnknown;
-            error.what = "It is not known whether it was carried out: " + error.what;
-        }
-        return fail(std::move(error));
-    }
+    if (!rows)
+        return fail(rows.error());
     const bool done = rows->size() > 0;
     Result<Reply> now = readOne(connection, operate.lease, deadline);
     if (now) {

@@ -129,6 +129,11 @@ bool ForeignView::isForeignCursor(std::string_view cursor)
     return cursor.starts_with(kCursor);
 }
 
+std::string ForeignView::firstCursor()
+{
+    return Place().text();
+}
+
 std::vector<std::string> ForeignView::notes() const
 {
     std::vector<std::string> out;
@@ -143,7 +148,7 @@ std::vector<std::string> ForeignView::notes() const
 
 // ---- Finding ------------------------------------------------------------------------------------
 
-Result<void> ForeignView::discover(PgConnection &connection, Instant deadline)
+Result<void> ForeignView::survey(PgConnection &connection, Instant deadline)
 {
     const auto rows = connection.ask(std::string(discoverySql()), {}, deadline);
     if (!rows)
@@ -172,9 +177,9 @@ Result<void> ForeignView::discover(PgConnection &connection, Instant deadline)
     return {};
 }
 
-Result<void> ForeignView::discoverOnce(PgConnection &connection, Instant deadline)
+Result<void> ForeignView::surveyOnce(PgConnection &connection, Instant deadline)
 {
-    return m_discoveredAt ? Result<void>() : discover(connection, deadline);
+    return m_discoveredAt ? Result<void>() : survey(connection, deadline);
 }
 
 /// Leaves out what somebody holds for himself alone (a migration): waiting for it would stall the rest.
@@ -278,11 +283,11 @@ Result<Reply> ForeignView::list(PgConnection &connection, const List &page, Inst
 {
     const Instant began = BootClock::now();
     Place place = Place::of(page.cursor);
-    if (page.cursor.empty() && (!m_discoveredAt || began - *m_discoveredAt > kDiscoverEvery)) {
-        if (auto found = discover(connection, deadline); !found)
+    if (page.cursor == firstCursor() && (!m_discoveredAt || began - *m_discoveredAt > kDiscoverEvery)) {
+        if (auto found = survey(connection, deadline); !found)
             return fail(std::move(found.error()));
     }
-    if (auto found = discoverOnce(connection, deadline); !found)
+    if (auto found = surveyOnce(connection, deadline); !found)
         return fail(std::move(found.error()));
     m_serverTime.reset();
     Reply reply;
@@ -387,7 +392,7 @@ std::vector<Result<Reply>> ForeignView::read(
     m_serverTime.reset();
     Found found;
     const auto readAll = [&]() -> Result<void> {
-        if (auto ready = discoverOnce(connection, deadline); !ready)
+        if (auto ready = surveyOnce(connection, deadline); !ready)
             return ready;
         std::vector<std::string> advisory;
         std::map<Known *, std::vector<RowKey>> rows;

@@ -23,10 +23,12 @@ public:
 
     /// May `name` be one of the names given here? Says so by its form alone.
     [[nodiscard]] static bool isForeignName(std::string_view name);
-    /// Is it one that list() gave?
     [[nodiscard]] static bool isForeignCursor(std::string_view cursor);
-    /// One page: whole tables as far as `pageSize` and a budget of time allow. Empty cursor: from the
-    /// start; the reply's is empty after the last.
+    [[nodiscard]] static std::string firstCursor();
+    /// Looks anew which tables there are. A listing does so by itself now and then.
+    [[nodiscard]] Result<void> survey(PgConnection &connection, Instant deadline);
+    /// One page: whole tables as far as `pageSize` and a budget of time allow. `page.cursor`
+    /// as firstCursor() or a reply gave it; the last reply's is empty.
     [[nodiscard]] Result<Reply> list(PgConnection &connection, const List &page, Instant deadline);
     /// One result a name, in order. What is not there is a vacant record without anything.
     [[nodiscard]] std::vector<Result<Reply>> read(
@@ -43,8 +45,7 @@ private:
     };
     using Found = std::map<std::string, LeaseRecord>; ///< by name
 
-    [[nodiscard]] Result<void> discover(PgConnection &connection, Instant deadline);
-    [[nodiscard]] Result<void> discoverOnce(PgConnection &connection, Instant deadline);
+    [[nodiscard]] Result<void> surveyOnce(PgConnection &connection, Instant deadline);
     [[nodiscard]] Result<void> noteBusyTables(PgConnection &connection, Instant deadline);
     [[nodiscard]] Known *tableOf(std::string_view name);
     struct Place;

@@ -55,11 +55,21 @@ std::int64_t tokenNumber(FencingToken token)
     return static_cast<std::int64_t>(std::min<std::uint64_t>(token.value, INT64_MAX));
 }
 
+/// Of somebody else's format: its name is whatever that table says.
+bool isForeign(const Command &command)
+{
+    if (const auto *operate = std::get_if<Operate>(&command))
+        return operate->kind != "tenure";
+    const auto *read = std::get_if<Read>(&command);
+    return read != nullptr && read->depth == ReadDepth::Full && ForeignView::isForeignName(read->lease.name());
+}
+
 /// A value that no statement could carry as it is.
 std::optional<Error> nameProblem(const Command &command, const std::string &where)
 {
     std::optional<Error> error;
-    if (const LeaseId *lease = leaseOf(command)) {
+    const LeaseId *lease = leaseOf(command);
+    if (lease != nullptr && !isForeign(command)) {
         if (auto parsed = LeaseId::parse(lease->name()); !parsed)
             error = std::move(parsed.error());
     }
@@ -85,7 +95,8 @@ struct PgStore::Batch {
 };
 
 PgStore::PgStore(std::shared_ptr<Shared> shared, StoreTraits traits)
-    : m_shared(std::move(shared)), m_traits(std::move(traits))
+    : m_shared(std::move(shared)), m_traits(std::move(traits)),
+      m_foreign({}, m_shared->settings.schema, m_traits.display)
 {
 }
 
@@ -332,6 +343,22 @@ void PgStore::answerAcquire(Batch &batch, std::size_t index, const Answered &ans
     batch.results[index] = std::move(reply);
 }
 
+void PgStore::readForeign(Batch &batch, const Indices &which)
+{
+    if (which.empty())
+        return;
+    std::vector<LeaseId> names;
+    names.reserve(which.size());
+    for (const std::size_t i : which)
+        names.push_back(*leaseOf(batch.commands[i]));
+    auto replies = m_foreign.read(*m_connection, names, batch.deadline);
+    for (std::size_t i = 0; i < which.size(); ++i) {
+        if (!replies[i] && !m_connection->usable())
+            batch.over = replies[i].error();
+        batch.results[which[i]] = std::move(replies[i]);
+    }
+}
+
 void PgStore::runReads(Batch &batch, const Indices &which)
 {
     if (which.empty())
@@ -343,11 +370,21 @@ void PgStore::runReads(Batch &batch, const Indices &which)
     }
     PgArray names;
     std::unordered_map<std::string_view, std::size_t> indexOf;
+    Indices foreign;
     for (const std::size_t i : which) {
         const LeaseId &lease = *leaseOf(batch.commands[i]);
+        if (isForeign(batch.commands[i])) {
+            foreign.push_back(i);
+            continue;
+        }
         names.add(lease.name());
         indexOf[lease.name()] = i;
     }
+    readForeign(batch, foreign);
+    if (indexOf.empty())
+        return;
+    if (batch.over)
+        return failAll(batch, which, *batch.over);
     const auto rows = ask(m_shared->statements.read, {names.text()}, batch.deadline);
     const std::string &state = m_connection->lastSqlstate();
     if (!rows && state != "42P01" && state != "3F000") // no table: nobody holds anything

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/backend/postgres/pg_epoch.h"
+#include "core/backend/postgres/pg_foreign_view.h"
 #include "core/backend/postgres/pg_rows.h"
 #include "core/backend/store.h"
 
@@ -40,6 +41,7 @@ private:
     void runRound(Batch &batch, std::size_t round);
     void runVerb(Batch &batch, const Indices &which);
     void runReads(Batch &batch, const Indices &which);
+    void readForeign(Batch &batch, const Indices &which);
     void failAll(Batch &batch, const Indices &which, const Error &error);
     void repeatMissing(Batch &batch, const Indices &which);
     void answer(Batch &batch, std::size_t index, const Answered &answered);
@@ -47,11 +49,13 @@ private:
     [[nodiscard]] Result<Reply> operate(const Operate &command, Instant deadline);
     [[nodiscard]] Result<Reply> operateOurs(const Operate &command, Instant deadline);
     [[nodiscard]] Result<Reply> list(const List &command, Instant deadline);
+    [[nodiscard]] Result<Reply> listOurs(const List &command, Instant deadline);
     [[nodiscard]] Result<PgRows> ask(const std::string &sql, std::vector<PgValue> values, Instant deadline);
 
     const std::shared_ptr<Shared> m_shared;
     const StoreTraits m_traits;
     std::unique_ptr<PgConnection> m_connection;
+    ForeignView m_foreign; ///< what other people's libraries keep there
 };
 
 } // namespace tenure::postgres

@@ -77,7 +77,23 @@ std::vector<std::string> notesOf(const PgRows &facts, const PgServer &server, co
 
 } // namespace
 
+/// Our leases first, then what others keep.
 Result<Reply> PgStore::list(const List &command, Instant deadline)
+{
+    if (ForeignView::isForeignCursor(command.cursor))
+        return m_foreign.list(*m_connection, command, deadline);
+    Result<Reply> ours = listOurs(command, deadline);
+    if (!ours || !ours->cursor.empty())
+        return ours;
+    List others = command;
+    others.cursor = ForeignView::firstCursor();
+    if (ours->records.empty())
+        return m_foreign.list(*m_connection, others, deadline);
+    ours->cursor = others.cursor;
+    return ours;
+}
+
+Result<Reply> PgStore::listOurs(const List &command, Instant deadline)
 {
     const std::size_t page = std::clamp<std::size_t>(command.pageSize, 1, 10'000);
     Reply reply;
@@ -114,11 +130,8 @@ Result<Reply> PgStore::list(const List &command, Instant deadline)
 
 Result<Reply> PgStore::operate(const Operate &command, Instant deadline)
 {
-    if (command.kind != "tenure") {
-        return fail(ErrorKind::Unsupported,
-            "This backend keeps no leases of the kind " + command.kind, m_traits.display);
-    }
-    return operateOurs(command, deadline);
+    return command.kind == "tenure" ? operateOurs(command, deadline)
+                                    : m_foreign.operate(*m_connection, command, deadline);
 }
 
 Result<Reply> PgStore::operateOurs(const Operate &command, Instant deadline)
@@ -188,6 +201,10 @@ Result<StoreFacts> PgStore::probe(Instant deadline)
     facts.epoch = server.epoch;
     facts.uptime = server.uptime + (told - server.toldAt);
     facts.notes = notesOf(*rows, server, m_shared->settings);
+    if (m_foreign.survey(*m_connection, deadline)) {
+        const auto more = m_foreign.notes();
+        facts.notes.insert(facts.notes.end(), more.begin(), more.end());
+    }
     return facts;
 }
 
