@@ -2,8 +2,8 @@
 #include "app/console/audit_view.h"
 
 #include "core/base/text.h"
-#include "core/base/time_text.h"
 #include "ui/dialogs/release_words.h"
+#include "ui/theme/words.h"
 
 #include <QHeaderView>
 #include <QTableWidget>
@@ -38,7 +38,7 @@ const char *verbText(OperatorVerb verb)
 std::array<QString, 6> rowOf(const Session &session, const AuditEntry &entry)
 {
     const Seen &seen = entry.plan.expected;
-    return {QString::fromStdString(clockText(entry.at)), shownText(entry.by), session.profile().name,
+    return {timeText(entry.at, SystemClock::instance().wall()), shownText(entry.by), session.profile().name,
         QLatin1String(verbText(entry.plan.verb)) + QLatin1Char(' ') + shownText(entry.plan.lease.name())
             + QStringLiteral(", expecting %1/%2").arg(shownText(seen.holder)).arg(seen.token.value),
         shownText(entry.plan.reason),
@@ -52,7 +52,7 @@ AuditView::AuditView(QWidget *parent) : QWidget(parent), m_table(new QTableWidge
     m_table->setObjectName(QStringLiteral("audit"));
     m_table->setAccessibleName(tr("Audit list"));
     m_table->setHorizontalHeaderLabels(
-        {tr("UTC"), tr("Who"), tr("Connection"), tr("What"), tr("Why"), tr("Outcome")});
+        {zoneText(), tr("Who"), tr("Connection"), tr("What"), tr("Why"), tr("Outcome")});
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setShowGrid(false);

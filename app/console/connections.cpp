@@ -148,9 +148,31 @@ void Connections::openWith(const ConnectionProfile &profile, const QString &pass
         uri ? makeBackend(*uri) : Result<std::shared_ptr<const Backend>>(fail(uri.error())), nullptr));
 }
 
+void Connections::keepJournal(Session &session)
+{
+    if (!m_journal)
+        return;
+    const ConnectionProfile &profile = session.profile();
+    if (!session.isSimulated()) {
+        // A connection of this run has an id of this run; its URL stays the same.
+        const bool saved = std::any_of(m_store.profiles().begin(), m_store.profiles().end(),
+            [&](const ConnectionProfile &one) { return one.id == profile.id; });
+        const StoreTraits *traits = session.traits();
+        session.setJournal(m_journal,
+            saved || traits == nullptr ? profile.id.toStdString() : traits->display);
+        return;
+    }
+    if (!m_simFolder)
+        m_simFolder = std::make_unique<QTemporaryDir>();
+    Journal::Options options;
+    options.path = m_simFolder->filePath(profile.id + QStringLiteral(".db")).toStdString();
+    session.setJournal(std::make_shared<Journal>(options), profile.id.toStdString());
+}
+
 void Connections::install(std::unique_ptr<Session> session)
 {
     Session *opened = session.get();
+    keepJournal(*opened);
     m_sessions[opened->profile().id] = std::move(session);
     Q_EMIT sessionOpened(opened);
     if (!opened->profile().startReadOnly && opened->profile().environment != Environment::Production)

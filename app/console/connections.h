@@ -5,6 +5,7 @@
 #include "ui/bridge/session.h"
 
 #include <QObject>
+#include <QTemporaryDir>
 
 #include <map>
 #include <memory>
@@ -27,6 +28,10 @@ public:
     [[nodiscard]] const ConnectionProfile *profile(const QString &id) const;
     [[nodiscard]] Session *session(const QString &id) const; ///< nothing when not open
     [[nodiscard]] std::vector<Session *> sessions() const; ///< in the order of profiles()
+    /// Where sessions keep what they observe; before the first is opened. The demo's is a file of its
+    /// own that goes with it: what is simulated never mixes with what is real.
+    void setJournal(std::shared_ptr<Journal> journal) { m_journal = std::move(journal); }
+    [[nodiscard]] Journal *journal() const { return m_journal.get(); }
     [[nodiscard]] const QString &readOnlyReason() const { return m_store.readOnlyReason(); }
 
     /// Saves and, when it is open, opens it again with the new settings.
@@ -49,8 +54,11 @@ Q_SIGNALS:
 private:
     void openWith(const ConnectionProfile &profile, const QString &password);
     void install(std::unique_ptr<Session> session);
+    void keepJournal(Session &session);
 
     ProfileStore m_store;
+    std::shared_ptr<Journal> m_journal; ///< nothing: nothing is kept (tests)
+    std::unique_ptr<QTemporaryDir> m_simFolder;
     std::vector<ConnectionProfile> m_ofThisRun;
     std::map<QString, std::unique_ptr<Session>> m_sessions;
     std::map<QString, QString> m_passwords; ///< of this run, by connection; never written anywhere

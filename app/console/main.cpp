@@ -3,8 +3,8 @@
 #include "app/console/connections.h"
 #include "app/console/main_window.h"
 #include "app/console/options.h"
-#include "app/console/window_state.h"
 #include "ui/bridge/retire.h"
+#include "ui/settings/settings_store.h"
 
 #include <QApplication>
 #include <QIcon>
@@ -69,11 +69,18 @@ void takePicture(ui::MainWindow &window, const ui::Options &options)
 
 int run(QApplication &app, const ui::Options &options)
 {
+    ui::SettingsStore settings;
     ui::Theme theme;
-    theme.setChoice(options.theme.value_or(ui::savedTheme()));
+    ui::applyLooks(settings.now(), theme);
     theme.install(app);
     ui::Connections connections{QString()};
-    ui::MainWindow window(theme, SystemClock::instance(), connections);
+    Journal::Options keep;
+    if (!options.journal.empty())
+        keep.path = options.journal;
+    connections.setJournal(std::make_shared<Journal>(keep));
+    ui::MainWindow window(theme, SystemClock::instance(), connections, settings);
+    if (options.theme)
+        theme.setChoice(*options.theme);
     if (options.profileStart)
         profileStart(window);
     if (!options.screenshot.isEmpty())

@@ -14,7 +14,9 @@
 #include "ui/views/alerts_view.h"
 #include "ui/views/events_view.h"
 #include "ui/views/fleet_view.h"
+#include "ui/settings/settings_store.h"
 #include "ui/views/lease_page.h"
+#include "ui/views/log_view.h"
 #include "ui/views/session_source.h"
 
 #include <QAbstractButton>
@@ -62,8 +64,9 @@ int urgency(const Session &session)
 
 } // namespace
 
-MainWindow::MainWindow(Theme &theme, const Clock &clock, Connections &connections, QWidget *parent)
-    : QMainWindow(parent), m_theme(theme), m_clock(clock), m_connections(connections)
+MainWindow::MainWindow(Theme &theme, const Clock &clock, Connections &connections, SettingsStore &settings,
+    QWidget *parent)
+    : QMainWindow(parent), m_theme(theme), m_clock(clock), m_connections(connections), m_settings(settings)
 {
     setObjectName(QStringLiteral("mainWindow"));
     setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
@@ -76,6 +79,7 @@ MainWindow::MainWindow(Theme &theme, const Clock &clock, Connections &connection
     connectParts();
     m_defaultState = saveState();
     restoreLayout();
+    applySettings();
     showFront();
     qApp->installEventFilter(this);
 }
@@ -101,11 +105,22 @@ void MainWindow::connectParts()
     connect(m_fleet, &FleetView::openSimulationRequested, this, &MainWindow::openDemo);
     connect(m_alerts, &AlertsView::leaseActivated, this, &MainWindow::openLease);
     connect(m_events, &EventsView::leaseActivated, this, &MainWindow::openLease);
+    connect(m_fleet, &FleetView::problem, this, &MainWindow::say);
+    connect(m_fleet, &FleetView::told, this, &MainWindow::tell);
+    connect(m_log, &LogView::diagnosticsAsked, this, &MainWindow::saveDiagnostics);
+    connect(&m_log->model(), &LogModel::added, this,
+        [this] { m_status->setWarnings(m_log->model().warnings()); });
+    connect(&m_settings, &SettingsStore::changed, this, &MainWindow::applySettings);
+    connect(&m_settings, &SettingsStore::problem, this, &MainWindow::say);
+    connect(m_tabs, &QTabWidget::currentChanged, this, &MainWindow::noteTab);
     connect(m_tabs, &QTabWidget::currentChanged, this, &MainWindow::showFront);
     connect(&m_timelineTimer, &QTimer::timeout, this, &MainWindow::showTimeline);
     m_timelineTimer.start(2s);
-    if (!m_connections.readOnlyReason().isEmpty())
-        say(m_connections.readOnlyReason());
+    for (const QString &reason : {m_settings.readOnlyReason(), m_connections.readOnlyReason()}) {
+        if (!reason.isEmpty())
+            say(reason);
+    }
+    noteTab();
 }
 
 void MainWindow::addSession(Session *session)
@@ -114,6 +129,7 @@ void MainWindow::addSession(Session *session)
     m_fleet->addSource(source);
     m_alerts->addSource(source);
     m_events->addSource(source);
+    m_log->model().addSource(source);
     connect(session, &Session::alertsChanged, this, &MainWindow::showAlertCount);
     connect(session, &Session::audited, this, [this] { m_audit->showAudit(m_connections.sessions()); });
     connect(session, &Session::operatorChanged, this, &MainWindow::showFront);
@@ -144,6 +160,7 @@ void MainWindow::dropSession(Session *session)
     m_fleet->removeSource(source);
     m_alerts->removeSource(source);
     m_events->removeSource(source);
+    m_log->model().removeSource(source);
     m_timeline->removeConnection(id);
     disconnect(session, nullptr, this, nullptr);
     std::vector<Session *> left = m_connections.sessions();
@@ -331,6 +348,8 @@ void MainWindow::askPassword(const QString &id)
 
 void MainWindow::say(const QString &problem)
 {
+    if (!problem.isEmpty())
+        m_log->model().add(LogLevel::Problem, {}, problem);
     m_message->setText(problem);
     m_messageBar->setVisible(!problem.isEmpty());
 }

@@ -27,6 +27,9 @@ class FleetView;
 class LabView;
 class LeasePage;
 class LeaseSource;
+class LogView;
+class SettingsDialog;
+class SettingsStore;
 class StatusStrip;
 class TopBar;
 struct PaletteEntry;
@@ -37,7 +40,8 @@ class MainWindow final : public QMainWindow
 {
     Q_OBJECT
 public:
-    MainWindow(Theme &theme, const Clock &clock, Connections &connections, QWidget *parent = nullptr);
+    MainWindow(Theme &theme, const Clock &clock, Connections &connections, SettingsStore &settings,
+        QWidget *parent = nullptr);
     ~MainWindow() override;
 
     void openLease(const QString &connectionId, const LeaseId &lease);
@@ -48,7 +52,11 @@ public:
     void editConnection(const QString &id); ///< empty: a new one
     void askPassword(const QString &id);
     void showPalette(const QString &typed = {});
-    void say(const QString &problem); ///< in the bar under the top bar, until closed
+    void say(const QString &problem); ///< in the bar under the top bar, until closed; and in the log
+    void tell(const QString &success); ///< in the status bar for some seconds; and in the log
+    SettingsDialog *openSettings();
+    /// Arranges docks for a kind of work: "on-call", "drill", "classroom".
+    void arrange(const QString &preset);
     void setFrozen(bool frozen);
 
 Q_SIGNALS:
@@ -67,7 +75,19 @@ private:
     void buildActions();
     void buildMenus();
     void buildSequences();
-    QAction *action(const QString &text, const QKeySequence &key, void (MainWindow::*act)());
+    QAction *action(
+        const char *name, const QString &text, const QKeySequence &key, void (MainWindow::*act)());
+    void addCommand(QAction *action, const char *name, const QString &text, const QKeySequence &key);
+    void buildViewMenu();
+    void applySettings();
+    void lockDocks();
+    void showSettings();
+    void toggleTimes();
+    void goBack();
+    void noteTab();
+    void exportFleet();
+    void saveDiagnostics();
+    [[nodiscard]] QString diagnostics() const;
     void connectParts();
     void addSession(Session *session);
     void dropSession(Session *session);
@@ -96,6 +116,7 @@ private:
     Theme &m_theme;
     const Clock &m_clock;
     Connections &m_connections;
+    SettingsStore &m_settings;
     QTabWidget *m_tabs = nullptr;
     QWidget *m_messageBar = nullptr;
     QLabel *m_message = nullptr;
@@ -104,6 +125,7 @@ private:
     AlertsView *m_alerts = nullptr;
     EventsView *m_events = nullptr;
     AuditView *m_audit = nullptr;
+    LogView *m_log = nullptr;
     DensityStrip *m_timeline = nullptr;
     TopBar *m_topBar = nullptr;
     StatusStrip *m_status = nullptr;
@@ -111,6 +133,8 @@ private:
     QAction *m_reread = nullptr;
     QTimer m_timelineTimer;
     std::vector<QAction *> m_commands; ///< what the palette offers
+    std::map<QAction *, QKeySequence> m_standardKeys;
+    std::vector<QPointer<QWidget>> m_visited; ///< tabs in the order they were in front, the present last
     QByteArray m_defaultState;
     bool m_restored = false; ///< the layout of last time stands
     bool m_painted = false;

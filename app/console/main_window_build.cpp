@@ -10,7 +10,9 @@
 #include "ui/dialogs/tone.h"
 #include "ui/views/alerts_view.h"
 #include "ui/views/events_view.h"
+#include "ui/settings/settings_store.h"
 #include "ui/views/fleet_view.h"
+#include "ui/views/log_view.h"
 
 #include <QAction>
 #include <QActionGroup>
@@ -52,6 +54,7 @@ void MainWindow::buildCentre()
     m_tabs->setObjectName(QStringLiteral("tabs"));
     m_tabs->setDocumentMode(true);
     m_fleet = new FleetView(m_theme, m_clock, m_tabs);
+    m_fleet->setStore(m_settings);
     m_tabs->addTab(m_fleet, tr("Fleet"));
     all->addWidget(m_messageBar);
     all->addWidget(m_tabs, 1);
@@ -82,6 +85,7 @@ void MainWindow::buildDocks()
     m_alerts = new AlertsView(m_theme, m_clock, this);
     m_events = new EventsView(m_theme, m_clock, std::nullopt, this);
     m_audit = new AuditView(this);
+    m_log = new LogView(m_theme, m_clock, this);
     m_events->setMinimumHeight(m_theme.rowHeight() * 5);
     m_timeline = new DensityStrip(m_theme, m_clock, this);
     dock("connectionsDock", tr("Connections"), m_connectionsDock, Qt::LeftDockWidgetArea);
@@ -91,8 +95,10 @@ void MainWindow::buildDocks()
         Qt::BottomDockWidgetArea);
     QDockWidget *events = dock("eventsDock", tr("Events"), m_events, Qt::BottomDockWidgetArea);
     QDockWidget *audit = dock("auditDock", tr("Audit"), m_audit, Qt::BottomDockWidgetArea);
+    QDockWidget *log = dock("logDock", tr("Log"), m_log, Qt::BottomDockWidgetArea);
     splitDockWidget(timeline, events, Qt::Vertical);
     tabifyDockWidget(events, audit);
+    tabifyDockWidget(audit, log);
     events->raise();
     connect(m_topBar, &TopBar::alertsRequested, alerts, [alerts] {
         alerts->show();
@@ -100,25 +106,22 @@ void MainWindow::buildDocks()
     });
 }
 
-/// Only once the window has its size do the shares of the docks hold.
-void MainWindow::shareDocks()
+void MainWindow::addCommand(QAction *action, const char *name, const QString &text, const QKeySequence &key)
 {
-    const int em = fontMetrics().averageCharWidth();
-    const int line = fontMetrics().height();
-    const auto one = [this](const char *name) { return findChild<QDockWidget *>(QLatin1String(name)); };
-    resizeDocks({one("connectionsDock")}, {em * 40}, Qt::Horizontal);
-    resizeDocks({one("connectionsDock"), one("alertsDock")}, {line * 16, line * 20}, Qt::Vertical);
-    resizeDocks({one("timelineDock"), one("eventsDock")}, {line * 4, line * 11}, Qt::Vertical);
+    action->setObjectName(QLatin1String(name));
+    action->setText(text);
+    action->setShortcut(key);
+    addAction(action);
+    m_commands.push_back(action);
+    m_standardKeys[action] = key;
 }
 
 QAction *MainWindow::action(
-    const QString &text, const QKeySequence &key, void (MainWindow::*act)())
+    const char *name, const QString &text, const QKeySequence &key, void (MainWindow::*act)())
 {
-    auto *out = new QAction(text, this);
-    out->setShortcut(key);
+    auto *out = new QAction(this);
+    addCommand(out, name, text, key);
     connect(out, &QAction::triggered, this, act);
-    addAction(out);
-    m_commands.push_back(out);
     return out;
 }
 
@@ -131,58 +134,86 @@ void MainWindow::buildActions()
     connect(m_freeze, &QAction::toggled, this,
         [this](bool on) { m_freeze->setText(on ? tr("▶ Thaw") : tr("‖ Freeze")); });
     m_commands.push_back(m_freeze);
-    m_reread = action(tr("Re-read"), Qt::Key_F5, &MainWindow::rereadAll);
+    m_reread = action("reread", tr("Re-read"), Qt::Key_F5, &MainWindow::rereadAll);
     m_reread->setToolTip(tr("Reads every lease again, verified (F5)"));
 }
 
 void MainWindow::buildMenus()
 {
     QMenu *file = menuBar()->addMenu(tr("&Console"));
-    file->addAction(action(tr("Add connection…"), QKeySequence::New, &MainWindow::addConnection));
-    file->addAction(action(tr("Open simulation"), {}, &MainWindow::openDemo));
+    file->addAction(action("addConnection", tr("Add connection…"), QKeySequence::New, &MainWindow::addConnection));
+    file->addAction(action("openSimulation", tr("Open simulation"), {}, &MainWindow::openDemo));
+    file->addSeparator();
+    file->addAction(action("export", tr("Export the fleet…"), Qt::CTRL | Qt::Key_E, &MainWindow::exportFleet));
+    file->addAction(action("diagnostics", tr("Save diagnostics…"), {}, &MainWindow::saveDiagnostics));
+    file->addAction(action("settings", tr("Settings…"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showSettings));
     file->addSeparator();
     auto *quit = new QAction(tr("Quit"), this);
     quit->setShortcut(QKeySequence::Quit);
     connect(quit, &QAction::triggered, this, &QWidget::close);
     file->addAction(quit);
+    buildViewMenu();
 
+    QMenu *safety = menuBar()->addMenu(tr("&Safety"));
+    safety->addAction(action("readOnlyNow", tr("Read-only now, all connections"),
+        Qt::CTRL | Qt::SHIFT | Qt::Key_M, &MainWindow::readOnlyEverywhere));
+    safety->addAction(action("clearFaults", tr("Clear all simulated faults"), Qt::CTRL | Qt::SHIFT | Qt::Key_0,
+        &MainWindow::clearSimFaults));
+    safety->addAction(action("openLab", tr("Open lab of this connection"), {}, &MainWindow::openFrontLab));
+    // On purpose without a key: it opens from the lease page, here, or "> release" in the palette.
+    safety->addAction(action("release", tr("Release the lease in front…"), {}, &MainWindow::openFrontRelease));
+
+    QMenu *help = menuBar()->addMenu(tr("&Help"));
+    QAction *keys = action("keyboard", tr("Keyboard"), Qt::Key_F1, &MainWindow::showShortcuts);
+    keys->setShortcuts({QKeySequence(Qt::Key_F1), QKeySequence(Qt::CTRL | Qt::Key_Slash)});
+    help->addAction(keys);
+    help->addAction(action("about", tr("About Tenure"), {}, &MainWindow::showAbout));
+}
+
+void MainWindow::buildViewMenu()
+{
     QMenu *view = menuBar()->addMenu(tr("&View"));
-    view->addAction(action(tr("Find or run…"), Qt::CTRL | Qt::Key_K, &MainWindow::togglePalette));
-    view->addAction(action(tr("Filter the fleet"), QKeySequence::Find, &MainWindow::focusFilter));
+    view->addAction(action("palette", tr("Find or run…"), Qt::CTRL | Qt::Key_K, &MainWindow::togglePalette));
+    view->addAction(action("filter", tr("Filter the fleet"), QKeySequence::Find, &MainWindow::focusFilter));
+    QAction *back = action("back", tr("Back to the tab before"), Qt::Key_Backspace, &MainWindow::goBack);
+    back->setShortcuts({QKeySequence(Qt::Key_Backspace), QKeySequence(Qt::ALT | Qt::Key_Left)});
+    view->addAction(back);
     view->addAction(m_freeze);
     view->addAction(m_reread);
+    view->addAction(action("times", tr("Times: UTC, local, both"), Qt::Key_T, &MainWindow::toggleTimes));
     view->addSeparator();
     for (QDockWidget *one : findChildren<QDockWidget *>())
         view->addAction(one->toggleViewAction());
-    view->addAction(action(tr("Reset layout"), {}, &MainWindow::resetLayout));
+    QMenu *layouts = view->addMenu(tr("Layout"));
+    for (const auto &[name, text] : {std::pair("on-call", tr("On-call")), std::pair("drill", tr("Drill")),
+             std::pair("classroom", tr("Classroom"))}) {
+        auto *one = new QAction(this);
+        addCommand(one, name, text, {});
+        one->setText(tr("Layout: %1").arg(text));
+        connect(one, &QAction::triggered, this, [this, name = name] { arrange(QLatin1String(name)); });
+        layouts->addAction(one);
+    }
+    layouts->addSeparator();
+    layouts->addAction(action("resetLayout", tr("Reset layout"), {}, &MainWindow::resetLayout));
+    auto *lock = new QAction(this);
+    addCommand(lock, "lockDocks", tr("Lock docks"), {});
+    lock->setCheckable(true);
+    connect(lock, &QAction::triggered, this,
+        [this](bool on) { m_settings.change([on](Settings &settings) { settings.docksLocked = on; }); });
+    layouts->addAction(lock);
     QMenu *theme = view->addMenu(tr("Theme"));
     auto *group = new QActionGroup(this);
     const std::array names{tr("System"), tr("Light"), tr("Dark"), tr("High contrast")};
     for (std::size_t i = 0; i < names.size(); ++i) {
         QAction *one = theme->addAction(names[i]);
         one->setCheckable(true);
-        one->setChecked(static_cast<int>(m_theme.choice()) == static_cast<int>(i));
         group->addAction(one);
         connect(one, &QAction::triggered, this, [this, i] {
-            m_theme.setChoice(static_cast<ThemeChoice>(i));
-            saveTheme(m_theme.choice());
+            m_settings.change([i](Settings &settings) { settings.theme = static_cast<ThemeChoice>(i); });
         });
+        connect(theme, &QMenu::aboutToShow, one,
+            [this, one, i] { one->setChecked(m_theme.choice() == static_cast<ThemeChoice>(i)); });
     }
-
-    QMenu *safety = menuBar()->addMenu(tr("&Safety"));
-    safety->addAction(action(tr("Read-only now, all connections"), Qt::CTRL | Qt::SHIFT | Qt::Key_M,
-        &MainWindow::readOnlyEverywhere));
-    safety->addAction(action(tr("Clear all simulated faults"), Qt::CTRL | Qt::SHIFT | Qt::Key_0,
-        &MainWindow::clearSimFaults));
-    safety->addAction(action(tr("Open lab of this connection"), {}, &MainWindow::openFrontLab));
-    // On purpose without a key: it opens from the lease page, here, or "> release" in the palette.
-    safety->addAction(action(tr("Release the lease in front…"), {}, &MainWindow::openFrontRelease));
-
-    QMenu *help = menuBar()->addMenu(tr("&Help"));
-    QAction *keys = action(tr("Keyboard"), Qt::Key_F1, &MainWindow::showShortcuts);
-    keys->setShortcuts({QKeySequence(Qt::Key_F1), QKeySequence(Qt::CTRL | Qt::Key_Slash)});
-    help->addAction(keys);
-    help->addAction(action(tr("About Tenure"), {}, &MainWindow::showAbout));
 }
 
 void MainWindow::buildSequences()
@@ -201,6 +232,7 @@ void MainWindow::buildSequences()
     go(QStringLiteral("G, L"), [this] { openFrontLab(); });
     go(QStringLiteral("G, T"), [raise] { raise("timelineDock"); });
     go(QStringLiteral("G, E"), [raise] { raise("eventsDock"); });
+    go(QStringLiteral("G, D"), [this] { openFrontLab(); });
     go(QStringLiteral("Ctrl+W"), [this] { closeTab(m_tabs->currentIndex()); });
     for (int i = 1; i <= 9; ++i) {
         go(QStringLiteral("Ctrl+%1").arg(i), [this, i] {
@@ -208,19 +240,6 @@ void MainWindow::buildSequences()
                 m_tabs->setCurrentIndex(i - 1);
         });
     }
-}
-
-void MainWindow::restoreLayout()
-{
-    m_restored = restoreWindowState(*this);
-    if (!m_restored)
-        restoreState(m_defaultState);
-}
-
-void MainWindow::resetLayout()
-{
-    restoreState(m_defaultState);
-    shareDocks();
 }
 
 } // namespace tenure::ui

@@ -50,8 +50,10 @@ Options parseOptions(const QStringList &arguments)
     const QCommandLineOption shot(u("screenshot"), u("Saves a picture of the window and quits."), u("FILE"));
     const QCommandLineOption after(
         u("after"), u("How long --screenshot waits, for example 2s."), u("DURATION"), u("2s"));
+    const QCommandLineOption journal(u("journal"),
+        u("Keeps the history in this file instead of tenure/journal.db in the data folder."), u("FILE"));
     QCommandLineOption profile(u("profile-start"), u("Tells how long the start took."));
-    parser.addOptions({help, version, demo, theme, shot, after, profile});
+    parser.addOptions({help, version, demo, theme, shot, after, journal, profile});
     parser.addPositionalArgument(u("URL"),
         u("redis://host:6379, sqlite:///path, demo: ... to connect to"), u("[URL...]"));
     if (!parser.parse(arguments))
@@ -75,6 +77,7 @@ Options parseOptions(const QStringList &arguments)
     if (!wait)
         return refuse(u("--after: ") + QString::fromStdString(wait.error().what));
     options.after = *wait;
+    options.journal = parser.value(journal).toStdString();
     options.screenshot = parser.value(shot);
     options.profileStart = parser.isSet(profile);
     return options;

@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include <optional>
+#include <string>
 
 namespace tenure::ui
 {
@@ -19,6 +20,7 @@ struct Options {
     QStringList urls; ///< to connect to at start; "demo:" among them for --demo
     std::optional<ThemeChoice> theme;
     QString screenshot; ///< file; empty: none
+    std::string journal; ///< file; empty: the usual one
     Duration after = std::chrono::seconds(2);
     bool profileStart = false;
 };

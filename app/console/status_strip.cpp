@@ -54,6 +54,19 @@ void StatusStrip::setSessions(const std::vector<Session *> &sessions)
     refresh();
 }
 
+void StatusStrip::setWarnings(int count)
+{
+    m_warnings = count;
+    refresh();
+}
+
+void StatusStrip::tell(const QString &success)
+{
+    m_told = success;
+    m_toldUntil = m_clock.now() + std::chrono::seconds(5);
+    refresh();
+}
+
 void StatusStrip::refresh()
 {
     QStringList operators;
@@ -73,6 +86,10 @@ void StatusStrip::refresh()
     QStringList words = skews;
     if (!m_parts.empty())
         words += operators.isEmpty() ? tr("read-only") : tr("OPERATOR on %1").arg(operators.join(QStringLiteral(", ")));
+    if (m_warnings > 0)
+        words += m_warnings == 1 ? tr("log: 1 warning") : tr("log: %1 warnings").arg(m_warnings);
+    if (m_clock.now() < m_toldUntil)
+        words.prepend(m_told);
     m_mode->setText(words.join(QStringLiteral(" · ")));
 }
 

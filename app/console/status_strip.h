@@ -23,6 +23,10 @@ class StatusStrip final : public QWidget
     Q_OBJECT
 public:
     StatusStrip(const Theme &theme, const Clock &clock, QWidget *parent);
+    /// Warnings and errors in the log so far.
+    void setWarnings(int count);
+    /// Says for some seconds that something went well.
+    void tell(const QString &success);
     void setSessions(const std::vector<Session *> &sessions);
 
 private:
@@ -38,6 +42,9 @@ private:
     QLabel *m_mode;
     std::vector<Part> m_parts;
     std::vector<QWidget *> m_widgets;
+    int m_warnings = 0;
+    QString m_told;
+    Instant m_toldUntil;
     QTimer m_timer;
 };
 

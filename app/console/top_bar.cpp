@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/console/top_bar.h"
 
-#include "core/base/time_text.h"
 #include "ui/dialogs/environment_badge.h"
 #include "ui/theme/theme.h"
 
@@ -66,8 +65,8 @@ TopBar::TopBar(const Theme &theme, QAction *freeze, QAction *reread, QWidget *pa
     connect(m_alerts, &QToolButton::clicked, this, &TopBar::alertsRequested);
     addWidget(m_alerts);
     m_clock = new QLabel;
-    m_clock->setFont(theme.font(FontRole::Number));
-    m_clock->setToolTip(tr("This computer's clock, UTC. Countdowns never use it."));
+    useFont(m_clock, theme, FontRole::Number);
+    m_clock->setToolTip(tr("This computer's clock. Countdowns never use it. T changes the zone that is shown."));
     addWidget(m_clock);
     connect(&m_timer, &QTimer::timeout, this, [this] {
         showClock();
@@ -139,8 +138,8 @@ void TopBar::setAlerts(int firing, int snoozed)
 
 void TopBar::showClock()
 {
-    m_clock->setText(tr("UTC %1 ").arg(
-        QString::fromStdString(clockText(SystemClock::instance().wall()))));
+    const WallTime wall = SystemClock::instance().wall();
+    m_clock->setText(stampText(wall, wall) + QLatin1Char(' '));
 }
 
 } // namespace tenure::ui

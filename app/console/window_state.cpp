@@ -12,10 +12,9 @@ namespace
 {
 
 /// Raised when docks or toolbars change so that an old state would hide them.
-constexpr int kStateVersion = 1;
+constexpr int kStateVersion = 2;
 const QString kGeometry = QStringLiteral("window/geometry");
 const QString kState = QStringLiteral("window/state");
-const QString kTheme = QStringLiteral("appearance/theme");
 
 void clampToScreen(QMainWindow &window)
 {
@@ -43,18 +42,6 @@ bool restoreWindowState(QMainWindow &window)
     if (placed)
         clampToScreen(window);
     return window.restoreState(settings.value(kState).toByteArray(), kStateVersion) && placed;
-}
-
-ThemeChoice savedTheme()
-{
-    const int stored = QSettings().value(kTheme, 0).toInt();
-    return stored >= 0 && stored <= static_cast<int>(ThemeChoice::HighContrast)
-        ? static_cast<ThemeChoice>(stored) : ThemeChoice::System;
-}
-
-void saveTheme(ThemeChoice choice)
-{
-    QSettings().setValue(kTheme, static_cast<int>(choice));
 }
 
 } // namespace tenure::ui

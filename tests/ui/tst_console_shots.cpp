@@ -3,6 +3,7 @@
 #include "app/console/main_window.h"
 #include "tests/ui/ui_kit.h"
 #include "ui/bridge/retire.h"
+#include "ui/settings/settings_store.h"
 #include "ui/dialogs/connection_dialog.h"
 #include "ui/dialogs/release_dialog.h"
 
@@ -32,7 +33,7 @@ private Q_SLOTS:
         QVERIFY(QDir().mkpath(QStringLiteral(TENURE_SHOTS)));
         m_theme.setChoice(ThemeChoice::Light);
         m_theme.install(*qApp);
-        m_window = std::make_unique<MainWindow>(m_theme, SystemClock::instance(), *m_connections);
+        m_window = std::make_unique<MainWindow>(m_theme, SystemClock::instance(), *m_connections, *m_settings);
         m_window->resize(1480, 920);
         m_window->show();
     }
@@ -143,6 +144,8 @@ private:
     Theme m_theme;
     std::unique_ptr<Connections> m_connections
         = std::make_unique<Connections>(m_folder.filePath(QStringLiteral("connections.json")));
+    std::unique_ptr<SettingsStore> m_settings
+        = std::make_unique<SettingsStore>(m_folder.filePath(QStringLiteral("settings.json")));
     std::unique_ptr<MainWindow> m_window;
     QString m_id;
 };

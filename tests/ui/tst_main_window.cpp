@@ -4,6 +4,7 @@
 #include "app/console/options.h"
 #include "tests/ui/ui_kit.h"
 #include "ui/bridge/retire.h"
+#include "ui/settings/settings_store.h"
 
 #include <QApplication>
 #include <QLabel>
@@ -34,7 +35,8 @@ struct Scene {
     QTemporaryDir folder;
     Theme theme;
     Connections connections;
-    MainWindow window{theme, SystemClock::instance(), connections};
+    SettingsStore settings{folder.filePath(QStringLiteral("settings.json"))};
+    MainWindow window{theme, SystemClock::instance(), connections, settings};
 };
 
 } // namespace

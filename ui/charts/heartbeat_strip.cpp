@@ -20,6 +20,7 @@ constexpr std::size_t kMostBeats = 60;
 HeartbeatStrip::HeartbeatStrip(const Theme &theme, const Clock &clock, QWidget *parent)
     : Ticking(theme, clock, parent)
 {
+    speak();
     setObjectName(QStringLiteral("heartbeatStrip"));
     setAccessibleName(tr("Renew heartbeat"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);

@@ -129,13 +129,11 @@ void Swimlane::paintAxis(QPainter &painter, const SwimWindow &view) const
         painter.setPen(QPen(theme().color(Token::Hairline), 1));
         painter.drawLine(QPointF(x, 5.0 * theme().unit()), QPointF(x, height()));
         painter.setPen(theme().color(Token::Muted));
-        QString label = timeText(WallTime(at), clock().wall());
-        if (step >= 1min)
-            label.chop(3);
+        const QString label = axisText(WallTime(at), step, clock().wall());
         painter.drawText(QRectF(x - spacing / 2, 0, spacing, 4.5 * theme().unit()), Qt::AlignCenter, label);
     }
     painter.setPen(theme().color(Token::Muted));
-    painter.drawText(QRectF(0, 0, labelWidth(), 4.5 * theme().unit()), Qt::AlignLeft | Qt::AlignVCenter, tr("UTC"));
+    painter.drawText(QRectF(0, 0, labelWidth(), 4.5 * theme().unit()), Qt::AlignLeft | Qt::AlignVCenter, timeShown() == TimeShown::Local ? zoneText() : tr("UTC"));
 }
 
 void Swimlane::paintLane(QPainter &painter, const SwimLane &lane, double top) const

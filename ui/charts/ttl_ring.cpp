@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 TtlRing::TtlRing(const Theme &theme, const Clock &clock, QWidget *parent)
     : Ticking(theme, clock, parent)
 {
+    speak();
     setObjectName(QStringLiteral("ttlRing"));
     setAccessibleName(tr("Time left"));
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
@@ -52,7 +53,23 @@ QString TtlRing::text() const
 Milliseconds TtlRing::tickEvery() const
 {
     const auto remaining = left();
-    return remaining && *remaining < 10s && *remaining > 0s ? 250ms : 1000ms;
+    const bool soon = remaining && *remaining < 10s && *remaining > 0s;
+    return soon && theme().motion() == Motion::Full ? 250ms : 1000ms;
+}
+
+QString TtlRing::spokenValue() const
+{
+    const bool counts = left().has_value();
+    return counts ? tr("%1 left").arg(text()) : isKnown() ? text() : tr("not known");
+}
+
+std::optional<std::pair<double, double>> TtlRing::spokenNumber() const
+{
+    const auto remaining = left();
+    if (!remaining || !m_status.record.ttl)
+        return std::nullopt;
+    return std::pair(std::chrono::duration<double>(*remaining).count(),
+        std::chrono::duration<double>(*m_status.record.ttl).count());
 }
 
 void TtlRing::tick()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/observe/status.h"
+#include "ui/charts/spoken.h"
 #include "ui/charts/ticking.h"
 
 namespace tenure::ui
@@ -9,7 +10,7 @@ namespace tenure::ui
 
 /// The countdown of one lease as a ring with the seconds inside. Shows "?" and no arc when the data is
 /// not fresh, and never a number that would be a guess (R1).
-class TtlRing final : public Ticking
+class TtlRing final : public Ticking, public Spoken
 {
     Q_OBJECT
 public:
@@ -17,6 +18,10 @@ public:
     void setLease(const LeaseStatus &status, const LinkStatus &link);
     /// "13.4 s", "?", "none" (nobody leads) or "no end" (never expires).
     [[nodiscard]] QString text() const;
+
+    [[nodiscard]] QString spokenValue() const override;
+    [[nodiscard]] QAccessible::Role spokenRole() const override { return QAccessible::ProgressBar; }
+    [[nodiscard]] std::optional<std::pair<double, double>> spokenNumber() const override;
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }

@@ -105,7 +105,7 @@ QString EventsModel::text(const Entry &entry, EventColumn column) const
     case EventColumn::Count_:
         break;
     }
-    QString why = shown(change.explanation);
+    QString why = zoned(shown(change.explanation), change.serverTime.value_or(change.wall));
     if (change.inBlindSpot)
         why = tr("(while not observed) ") + why;
     return why;
@@ -136,7 +136,7 @@ QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int r
         return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
     if (role != Qt::DisplayRole)
         return {};
-    const std::array<QString, static_cast<std::size_t>(EventColumn::Count_)> titles{tr("Time (UTC)"),
+    const std::array<QString, static_cast<std::size_t>(EventColumn::Count_)> titles{tr("Time (%1)").arg(zoneText()),
         tr("Connection"), tr("Lease"), tr("Change"), tr("From"), tr("To"), tr("No leader"), tr("What happened")};
     return titles[static_cast<std::size_t>(section)];
 }

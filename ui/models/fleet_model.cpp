@@ -31,7 +31,7 @@ FleetModel::FleetModel(const Clock &clock, QObject *parent) : QAbstractTableMode
 void FleetModel::addSource(LeaseSource *source)
 {
     const auto index = static_cast<std::uint32_t>(m_sources.size());
-    m_sources.push_back({source, source->connection(), linkStateAt(source->link(), now()), {}});
+    m_sources.push_back({source, source->connection(), linkStateAt(source->link(), now()), {}, {}});
     connect(source, &LeaseSource::leasesChanged, this,
         [this, index](const std::vector<LeaseId> &ids) { touch(index, ids); });
     connect(source, &LeaseSource::leasesRemoved, this,
@@ -88,6 +88,8 @@ std::uint32_t FleetModel::slotFor(std::uint32_t source, const LeaseId &lease)
     row.name = shown(lease.name());
     row.foldedName = foldForFilter(lease.name());
     row.source = source;
+    auto &places = m_sources[source].places;
+    row.place = places.try_emplace(lease.name(), static_cast<std::uint32_t>(places.size())).first->second;
     row.used = true;
     m_rows[slot] = std::move(row);
     found->second = slot;
@@ -162,6 +164,13 @@ void FleetModel::refresh(FleetRow &row, Instant now)
         return;
     if (refreshRow(row, *status, source.link, now) || m_order.followsEveryLook())
         row.moved = true;
+    if (m_group != FleetGroup::None) {
+        std::string group = groupKey(row, m_group, source.info);
+        if (group != row.group) {
+            row.group = std::move(group);
+            row.moved = true;
+        }
+    }
     if (m_filter.isEmpty()) {
         row.matches = true;
         return;

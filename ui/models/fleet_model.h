@@ -7,6 +7,7 @@
 #include <QTimer>
 
 #include <array>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -39,6 +40,30 @@ public:
     [[nodiscard]] bool hasSources() const;
 
     void setFilter(LeaseFilter filter);
+    void setGroup(FleetGroup group);
+    [[nodiscard]] FleetGroup group() const { return m_group; }
+    /// The groups as they are listed now; none without grouping.
+    struct Group {
+        QString title;
+        int first = 0; ///< position of its first row
+        int count = 0;
+        int abnormal = 0;
+    };
+    [[nodiscard]] std::vector<Group> groups() const;
+    /// Is this the first row of a group (but not of the table)?
+    [[nodiscard]] bool beginsGroup(int position) const;
+    /// Every lease of every connection, whatever filter and order: index of its block, slot, row.
+    void forEachTile(
+        const std::function<void(std::size_t block, std::uint32_t slot, const FleetRow &row)> &tile) const;
+    /// The row in that slot, if it still is the one of this block and place.
+    [[nodiscard]] const FleetRow *tileRow(std::uint32_t slot, std::size_t block, std::size_t place) const;
+    struct Block {
+        ConnectionInfo info;
+        LinkState link = LinkState::Connecting;
+        std::uint32_t places = 0; ///< one more than the largest place that was given
+        bool open = false; ///< false: the connection was closed
+    };
+    [[nodiscard]] std::vector<Block> blocks() const;
     /// Calm: a pointer or the focus is in the table, rows must not jump.
     void setCalm(bool calm);
     void resort();
@@ -56,6 +81,9 @@ public:
     /// The worst abnormal rows, worst first, whatever the filter; `total` gets how many there are.
     [[nodiscard]] std::vector<const FleetRow *> worst(std::size_t most, std::size_t *total) const;
     [[nodiscard]] Instant now() const { return m_clock.now(); }
+    [[nodiscard]] const Clock &clock() const { return m_clock; }
+    /// These leases of connections of these names, in that order, as far as they are known.
+    [[nodiscard]] std::vector<const FleetRow *> find(const std::vector<std::pair<QString, std::string>> &wanted) const;
     /// Time spent in flush() since the start, for the bench.
     [[nodiscard]] Duration timeInFlush() const { return m_timeInFlush; }
 
@@ -74,6 +102,7 @@ private:
         ConnectionInfo info;
         LinkState link = LinkState::Connecting;
         std::unordered_map<std::string, std::uint32_t> slots;
+        std::unordered_map<std::string, std::uint32_t> places; ///< of all names ever seen
     };
     void touch(std::uint32_t source, const std::vector<LeaseId> &leases);
     void forget(std::uint32_t source, const std::vector<LeaseId> &leases);
@@ -99,6 +128,7 @@ private:
     std::vector<std::uint32_t> m_gone;
     FleetOrder m_order{m_rows};
     LeaseFilter m_filter;
+    FleetGroup m_group = FleetGroup::None;
     FleetSummary m_summary;
     QTimer m_flushTimer;
     QTimer m_ageTimer; ///< states age without any news

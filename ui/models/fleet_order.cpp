@@ -59,6 +59,8 @@ bool FleetOrder::less(std::uint32_t a, std::uint32_t b) const
 {
     const FleetRow &x = m_rows[a];
     const FleetRow &y = m_rows[b];
+    if (x.group != y.group)
+        return x.group < y.group;
     const auto key = [&]() -> std::strong_ordering {
         switch (m_column) {
         case FleetColumn::State:

@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <array>
 
 namespace tenure::ui
 {
@@ -165,6 +166,74 @@ QString rowSentence(
     else
         parts << cellText(row, status, FleetColumn::HeldFor, connection, link, now);
     return parts.join(QStringLiteral(", "));
+}
+
+QString groupWord(FleetGroup group)
+{
+    constexpr std::array words{"none", "state", "backend", "env", "prefix", "holder"};
+    return QLatin1String(words[static_cast<std::size_t>(group)]);
+}
+
+FleetGroup groupFromWord(const QString &word)
+{
+    for (const FleetGroup group : {FleetGroup::State, FleetGroup::Backend, FleetGroup::Environment,
+             FleetGroup::Prefix, FleetGroup::Holder}) {
+        if (groupWord(group) == word)
+            return group;
+    }
+    return FleetGroup::None;
+}
+
+namespace
+{
+
+/// "billing/" of "billing/scheduler"; empty when the name has no such sign.
+std::string_view prefixOf(std::string_view name)
+{
+    const auto at = name.find_first_of("/:.");
+    return at == std::string_view::npos || at == 0 ? std::string_view() : name.substr(0, at + 1);
+}
+
+} // namespace
+
+std::string groupKey(const FleetRow &row, FleetGroup group, const ConnectionInfo &connection)
+{
+    switch (group) {
+    case FleetGroup::None:
+        break;
+    case FleetGroup::State: // the worst first
+        return std::string(1, static_cast<char>('9' - std::min(9, severity(row.state)))) + stateWord(row.state);
+    case FleetGroup::Backend:
+        return foldForFilter(connection.name.toStdString());
+    case FleetGroup::Environment:
+        return std::string(1, static_cast<char>('0' + static_cast<int>(connection.where)));
+    case FleetGroup::Prefix:
+        return std::string(prefixOf(row.foldedName));
+    case FleetGroup::Holder:
+        return row.foldedHolder;
+    }
+    return {};
+}
+
+QString groupTitle(const FleetRow &row, FleetGroup group, const ConnectionInfo &connection)
+{
+    switch (group) {
+    case FleetGroup::None:
+        break;
+    case FleetGroup::State:
+        return glyph(row.state) + QLatin1Char(' ') + word(row.state);
+    case FleetGroup::Backend:
+        return connection.name;
+    case FleetGroup::Environment:
+        return word(connection.where);
+    case FleetGroup::Prefix: {
+        const std::string_view prefix = prefixOf(row.lease.name());
+        return prefix.empty() ? tr("(no prefix)") : shown(prefix);
+    }
+    case FleetGroup::Holder:
+        return row.holder.isEmpty() ? tr("(nobody)") : row.holder;
+    }
+    return {};
 }
 
 bool refreshRow(FleetRow &row, const LeaseStatus &status, LinkState link, Instant now)

@@ -31,6 +31,8 @@ struct FleetRow {
     QString holder; ///< printable; the last one known when nobody leads
     std::string foldedName, foldedHolder;
     std::uint32_t source = 0;
+    std::string group; ///< folded, in the order of groups; empty: no grouping
+    std::uint32_t place = 0; ///< on the tile wall, within its source; never changes
     std::uint32_t position = kNowhere; ///< in the table; kNowhere: not listed
     LeaseState state = LeaseState::Unknown;
     int rank = 0; ///< how abnormal, churn included; larger is worse
@@ -44,6 +46,15 @@ struct FleetRow {
     bool used = false;
     bool gone = false;
 };
+
+/// By what the table is put into groups.
+enum class FleetGroup { None, State, Backend, Environment, Prefix, Holder };
+[[nodiscard]] QString groupWord(FleetGroup group); ///< "none", "state" ...: for settings
+[[nodiscard]] FleetGroup groupFromWord(const QString &word);
+/// Key of the row's group; groups stand in the order of their keys.
+[[nodiscard]] std::string groupKey(const FleetRow &row, FleetGroup group, const ConnectionInfo &connection);
+/// What a group of that row is called.
+[[nodiscard]] QString groupTitle(const FleetRow &row, FleetGroup group, const ConnectionInfo &connection);
 
 /// One cell's text as it is at `now` (the delegate paints it; also for copying and for readers).
 /// `status` may be null.

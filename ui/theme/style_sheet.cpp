@@ -23,6 +23,8 @@ QPushButton:default { border-color: @info@; }
 QPushButton[danger="true"]:enabled { color: @crit@; border-color: @crit@; }
 QPushButton[quiet="true"] { border: 0; background: transparent; color: @info@; }
 QPushButton[quiet="true"]:hover, QPushButton[quiet="true"]:focus { text-decoration: underline; }
+QPushButton[segment="true"] { border-radius: 0; }
+QPushButton[segment="true"]:checked { background: @selection@; border-color: @info@; }
 QPushButton::menu-indicator { subcontrol-position: right center; right: @u@px; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
     background: @bg@; border: 1px solid @line@; border-radius: @u@px;

@@ -7,16 +7,61 @@
 #include <QFontMetrics>
 #include <QStyleFactory>
 #include <QStyleHints>
+#include <QWidget>
 
 #include <algorithm>
 
 namespace tenure::ui
 {
 
-Theme::Theme(QObject *parent) : QObject(parent), m_base(QGuiApplication::font())
+Theme::Theme(QObject *parent)
+    : QObject(parent), m_system(QGuiApplication::font()), m_base(m_system)
 {
     m_scheme = systemScheme();
-    m_unit = std::max(4, QFontMetrics(m_base).height() / 4);
+    measure();
+}
+
+void Theme::measure()
+{
+    const double size = m_system.pointSizeF() > 0 ? m_system.pointSizeF() : 10;
+    m_base = m_system;
+    m_base.setPointSizeF(size * m_percent / 100);
+    m_unit = std::max(3, QFontMetrics(m_base).height() / 4);
+}
+
+void Theme::setTextSize(int percent)
+{
+    percent = std::clamp(percent, 80, 200);
+    if (percent == m_percent)
+        return;
+    m_percent = percent;
+    measure();
+    apply();
+    Q_EMIT changed();
+}
+
+void Theme::setDensity(Density density)
+{
+    if (density == m_density)
+        return;
+    m_density = density;
+    Q_EMIT changed();
+}
+
+void Theme::setMotion(Motion motion)
+{
+    if (motion == m_motion)
+        return;
+    m_motion = motion;
+    Q_EMIT changed();
+}
+
+void Theme::setTimes(TimeShown shown)
+{
+    if (shown == timeShown())
+        return;
+    setTimeShown(shown);
+    Q_EMIT changed();
 }
 
 void Theme::install(QApplication &app)
@@ -66,6 +111,8 @@ void Theme::apply()
         return;
     m_applying = true;
     QApplication::setPalette(palette());
+    if (QApplication::font() != m_base)
+        QApplication::setFont(m_base);
     m_app->setStyleSheet(styleSheet(*this));
     m_applying = false;
 }
@@ -162,7 +209,16 @@ QPalette Theme::palette() const
 
 int Theme::rowHeight() const
 {
-    return QFontMetrics(m_base).height() + 2 * m_unit;
+    return QFontMetrics(m_base).height() + (m_density == Density::Compact ? m_unit / 2 : 2 * m_unit);
+}
+
+void useFont(QWidget *widget, const Theme &theme, FontRole role)
+{
+    widget->setFont(theme.font(role));
+    QObject::connect(&theme, &Theme::changed, widget, [widget, &theme, role] {
+        if (const QFont font = theme.font(role); widget->font() != font)
+            widget->setFont(font);
+    });
 }
 
 } // namespace tenure::ui

@@ -4,8 +4,31 @@
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 
+#include <QDateTime>
+#include <QRegularExpression>
+
 namespace tenure::ui
 {
+namespace
+{
+
+TimeShown currentlyShown = TimeShown::Utc; // GUI thread
+
+QDateTime dateTime(Qt::TimeSpec spec, WallTime when)
+{
+    const auto msecs = std::chrono::floor<std::chrono::milliseconds>(when).time_since_epoch().count();
+    const QDateTime local = QDateTime::fromMSecsSinceEpoch(msecs);
+    return spec == Qt::UTC ? local.toUTC() : local;
+}
+
+QString clockIn(Qt::TimeSpec spec, WallTime when, WallTime today)
+{
+    const QDateTime moment = dateTime(spec, when);
+    const bool sameDay = moment.date() == dateTime(spec, today).date();
+    return moment.toString(sameDay ? QStringLiteral("HH:mm:ss") : QStringLiteral("MM-dd HH:mm:ss"));
+}
+
+} // namespace
 
 QString shown(std::string_view bytes)
 {
@@ -91,13 +114,83 @@ WallTime wallOf(Instant instant, const Clock &clock)
     return clock.wall() - ago;
 }
 
+void setTimeShown(TimeShown shown)
+{
+    currentlyShown = shown;
+}
+
+TimeShown timeShown()
+{
+    return currentlyShown;
+}
+
+QString zoneText()
+{
+    const QString local = QDateTime::currentDateTime().timeZoneAbbreviation();
+    switch (currentlyShown) {
+    case TimeShown::Utc:
+        break;
+    case TimeShown::Local:
+        return local;
+    case TimeShown::Both:
+        return QStringLiteral("UTC / ") + local;
+    }
+    return QStringLiteral("UTC");
+}
+
 QString timeText(WallTime when, WallTime today)
 {
-    using std::chrono::days;
-    const QString full = text(rfc3339(when));
-    const QString clock = full.mid(11, 8);
-    const bool sameDay = std::chrono::floor<days>(when) == std::chrono::floor<days>(today);
-    return sameDay ? clock : full.mid(5, 5) + QLatin1Char(' ') + clock;
+    switch (currentlyShown) {
+    case TimeShown::Utc:
+        break;
+    case TimeShown::Local:
+        return clockIn(Qt::LocalTime, when, today);
+    case TimeShown::Both:
+        return clockIn(Qt::UTC, when, today) + QStringLiteral(" / ") + clockIn(Qt::LocalTime, when, today);
+    }
+    return clockIn(Qt::UTC, when, today);
+}
+
+QString stampText(WallTime when, WallTime today)
+{
+    const QString utc = clockIn(Qt::UTC, when, today) + QStringLiteral(" UTC");
+    if (currentlyShown == TimeShown::Utc)
+        return utc;
+    const QDateTime moment = dateTime(Qt::LocalTime, when);
+    const QString local = clockIn(Qt::LocalTime, when, today) + QLatin1Char(' ') + moment.timeZoneAbbreviation();
+    return currentlyShown == TimeShown::Local ? local
+                                              : utc + QStringLiteral(" (") + local + QLatin1Char(')');
+}
+
+QString axisText(WallTime when, Duration step, WallTime today)
+{
+    using namespace std::chrono_literals;
+    const Qt::TimeSpec spec = currentlyShown == TimeShown::Local ? Qt::LocalTime : Qt::UTC;
+    QString label = clockIn(spec, when, today);
+    if (step >= 1min)
+        label.chop(3);
+    return label;
+}
+
+QString zoned(const QString &sentence, WallTime near)
+{
+    if (currentlyShown == TimeShown::Utc)
+        return sentence;
+    static const QRegularExpression kMoment(QStringLiteral("\\b(\\d\\d:\\d\\d:\\d\\d)(\\.\\d)\\b"));
+    QString out;
+    qsizetype done = 0;
+    for (auto found = kMoment.globalMatch(sentence); found.hasNext();) {
+        const QRegularExpressionMatch match = found.next();
+        QDateTime moment = dateTime(Qt::UTC, near);
+        moment.setTime(QTime::fromString(match.captured(1), QStringLiteral("HH:mm:ss")));
+        if (moment > dateTime(Qt::UTC, near).addSecs(60))
+            moment = moment.addDays(-1);
+        const QString local = moment.toLocalTime().toString(QStringLiteral("HH:mm:ss")) + match.captured(2);
+        out += sentence.mid(done, match.capturedStart() - done);
+        out += currentlyShown == TimeShown::Local ? local : match.captured() + QStringLiteral(" / ") + local;
+        done = match.capturedEnd();
+    }
+    return out + sentence.mid(done);
 }
 
 } // namespace tenure::ui

@@ -32,10 +32,7 @@ EventsView::EventsView(const Theme &theme, const Clock &clock, std::optional<Lea
     header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     header->setHighlightSections(false);
     header->setStretchLastSection(true);
-    header->setFont(theme.font(FontRole::Small));
-    constexpr std::array units{31, 25, 42, 26, 33, 33, 22, 40};
-    for (std::size_t i = 0; i < units.size(); ++i)
-        m_table->setColumnWidth(static_cast<int>(i), units[i] * theme.unit());
+    useFont(header, theme, FontRole::Small);
     m_table->setColumnHidden(static_cast<int>(EventColumn::Connection), only.has_value());
     m_table->setColumnHidden(static_cast<int>(EventColumn::Lease), only.has_value());
     auto *column = new QVBoxLayout(this);
@@ -48,7 +45,21 @@ EventsView::EventsView(const Theme &theme, const Clock &clock, std::optional<Lea
         const EventsModel::Entry &entry = m_model->entry(index.row());
         Q_EMIT leaseActivated(entry.connectionId, entry.transition.lease);
     });
+    connect(&theme, &Theme::changed, this, &EventsView::fit);
+    fit();
     showOrHide();
+}
+
+void EventsView::fit()
+{
+    constexpr std::array units{31, 25, 42, 26, 33, 33, 22, 40};
+    for (std::size_t i = 0; i < units.size(); ++i)
+        m_table->setColumnWidth(static_cast<int>(i), units[i] * m_theme.unit());
+    if (timeShown() == TimeShown::Both)
+        m_table->setColumnWidth(0, 52 * m_theme.unit());
+    m_table->verticalHeader()->setDefaultSectionSize(m_theme.rowHeight());
+    m_table->viewport()->update();
+    m_table->horizontalHeader()->viewport()->update();
 }
 
 void EventsView::paintEvent(QPaintEvent *)

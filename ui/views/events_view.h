@@ -30,6 +30,7 @@ protected:
     void paintEvent(QPaintEvent *event) override;
 
 private:
+    void fit();
     const Theme &m_theme;
     EventsModel *m_model;
     QTableView *m_table;

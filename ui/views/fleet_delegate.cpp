@@ -32,6 +32,10 @@ void FleetDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
     painter->fillRect(option.rect, m_theme.color(selected ? Token::Selection : hovered ? Token::Alt : Token::Bg));
     painter->setPen(m_theme.color(Token::Hairline));
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
+    if (m_model.beginsGroup(index.row())) {
+        painter->setPen(m_theme.color(Token::Line));
+        painter->drawLine(option.rect.topLeft(), option.rect.topRight());
+    }
     if (selected && index.column() == 0)
         painter->fillRect(QRect(option.rect.topLeft(), QSize(2, option.rect.height())), m_theme.color(Token::Info));
     const int unit = m_theme.unit();

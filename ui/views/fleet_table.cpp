@@ -50,11 +50,15 @@ FleetTable::FleetTable(const Theme &theme, FleetModel &model, QWidget *parent)
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setMinimumSectionSize(12 * theme.unit());
-    horizontalHeader()->setFont(theme.font(FontRole::Small));
+    useFont(horizontalHeader(), theme, FontRole::Small);
     horizontalHeader()->setSortIndicator(static_cast<int>(FleetColumn::State), Qt::AscendingOrder);
     setSortingEnabled(true);
     connect(&m_timer, &QTimer::timeout, this, &FleetTable::repaintAging);
-    connect(&theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+    connect(&theme, &Theme::changed, this, [this] {
+        verticalHeader()->setDefaultSectionSize(m_theme.rowHeight());
+        fitColumns();
+        viewport()->update();
+    });
     connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, [this] { m_kept = current(); });
     connect(&model, &QAbstractItemModel::modelReset, this, [this] {
         const int at = m_kept ? m_model.positionOf(*m_kept) : -1;

@@ -4,8 +4,11 @@
 #include "ui/theme/theme.h"
 #include "ui/theme/words.h"
 #include "ui/views/chip_bar.h"
+#include "ui/views/fleet_bar.h"
 #include "ui/views/fleet_table.h"
+#include "ui/views/group_panel.h"
 #include "ui/views/pinned_band.h"
+#include "ui/views/tile_wall.h"
 
 #include <QAction>
 #include <QClipboard>
@@ -24,7 +27,7 @@ namespace tenure::ui
 namespace
 {
 
-enum Page { TablePage, EmptyPage, HiddenPage };
+enum Page { TablePage, TilePage, EmptyPage, HiddenPage };
 
 QString counted(std::size_t count)
 {
@@ -37,7 +40,8 @@ FleetView::FleetView(const Theme &theme, const Clock &clock, QWidget *parent)
     : QWidget(parent), m_theme(theme), m_model(new FleetModel(clock, this)), m_chips(new ChipBar(theme, this)),
       m_filter(new QLineEdit(this)), m_filterError(new QLabel(this)),
       m_pinned(new PinnedBand(theme, clock, this)), m_pages(new QStackedWidget(this)),
-      m_table(new FleetTable(theme, *m_model, this))
+      m_table(new FleetTable(theme, *m_model, this)),
+      m_bar(new FleetBar(theme, this)), m_tiles(new TileWall(theme, *m_model, this))
 {
     setObjectName(QStringLiteral("fleetView"));
     const int unit = theme.unit();
@@ -50,7 +54,8 @@ FleetView::FleetView(const Theme &theme, const Clock &clock, QWidget *parent)
     m_filterError->setTextFormat(Qt::PlainText);
     m_filterError->setWordWrap(true);
     m_filterError->hide();
-    m_pages->addWidget(m_table);
+    m_pages->addWidget(makeTablePage());
+    m_pages->addWidget(makeTilePage());
     m_pages->addWidget(makeEmptyPage());
     m_pages->addWidget(makeHiddenPage());
 
@@ -66,7 +71,7 @@ FleetView::FleetView(const Theme &theme, const Clock &clock, QWidget *parent)
     column->addLayout(top);
     column->addWidget(m_pinned);
     column->addWidget(m_pages, 1);
-    column->addWidget(makeStatusBar());
+    column->addWidget(m_bar);
     setFocusProxy(m_table);
 
     connect(m_filter, &QLineEdit::textChanged, this, &FleetView::applyFilter);
@@ -76,6 +81,7 @@ FleetView::FleetView(const Theme &theme, const Clock &clock, QWidget *parent)
     connect(m_pinned, &PinnedBand::restAsked, this, [this] { setFilter(QStringLiteral("state:abnormal|churn")); });
     connect(m_table, &QAbstractItemView::activated, this,
         [this](const QModelIndex &index) { activate(m_model->key(index.row())); });
+    makeBar();
     makeActions();
     updateSummary();
 }
@@ -129,29 +135,6 @@ QWidget *FleetView::makeHiddenPage()
     return page;
 }
 
-QWidget *FleetView::makeStatusBar()
-{
-    auto *bar = new QWidget(this);
-    const int unit = m_theme.unit();
-    m_shown = new QLabel(bar);
-    m_shown->setObjectName(QStringLiteral("fleetShown"));
-    m_shown->setProperty("role", QStringLiteral("caption"));
-    m_moves = new QLabel(bar);
-    m_moves->setObjectName(QStringLiteral("fleetMoves"));
-    m_resort = new QPushButton(tr("Re-sort (S)"), bar);
-    m_resort->setObjectName(QStringLiteral("fleetResort"));
-    connect(m_resort, &QPushButton::clicked, m_model, &FleetModel::resort);
-    auto *row = new QHBoxLayout(bar);
-    row->setContentsMargins(4 * unit, unit, 4 * unit, unit);
-    row->setSpacing(3 * unit);
-    row->addWidget(m_shown);
-    row->addStretch(1);
-    row->addWidget(m_moves);
-    row->addWidget(m_resort);
-    bar->setFixedHeight(m_theme.rowHeight() + 3 * unit); // its button comes and goes
-    return bar;
-}
-
 void FleetView::makeActions()
 {
     const auto add = [this](QWidget *owner, const QString &name, const QString &title, const QKeySequence &key, auto slot) {
@@ -161,13 +144,17 @@ void FleetView::makeActions()
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         connect(action, &QAction::triggered, this, slot);
         owner->addAction(action);
+        if (owner != m_table && key != QKeySequence::Find)
+            m_table->addAction(action); // for its context menu
     };
     add(m_table, QStringLiteral("actionOpenLease"), tr("Open"), {}, [this] {
         if (const auto key = m_table->current())
             activate(*key);
     });
-    add(m_table, QStringLiteral("actionCopyName"), tr("Copy name"), QKeySequence(Qt::Key_C), [this] { copyName(); });
-    add(m_table, QStringLiteral("actionResort"), tr("Re-sort"), QKeySequence(Qt::Key_S), [this] { m_model->resort(); });
+    add(this, QStringLiteral("actionCopyName"), tr("Copy name"), QKeySequence(Qt::Key_C), [this] { copyName(); });
+    add(this, QStringLiteral("actionCopyCommand"), tr("Copy as command"), QKeySequence(Qt::SHIFT | Qt::Key_C), [this] { copyCommand(); });
+    add(this, QStringLiteral("actionPin"), tr("Pin or unpin"), QKeySequence(Qt::Key_P), [this] { togglePin(); });
+    add(this, QStringLiteral("actionResort"), tr("Re-sort"), QKeySequence(Qt::Key_S), [this] { m_model->resort(); });
     add(this, QStringLiteral("actionFilter"), tr("Filter"), QKeySequence::Find, [this] { focusFilter(); });
 }
 
@@ -216,11 +203,10 @@ void FleetView::updateSummary()
     const auto listed = static_cast<std::size_t>(m_model->rowCount());
     m_chips->setSummary(summary);
     m_pinned->show(*m_model);
-    m_shown->setText(tr("%1 of %2 shown").arg(counted(listed), counted(summary.total)));
-    const std::size_t moves = m_model->wouldMove();
-    m_moves->setText(moves == 1 ? tr("1 row would move.") : tr("%1 rows would move.").arg(moves));
-    m_moves->setVisible(moves > 0);
-    m_resort->setVisible(moves > 0);
+    m_bar->setCounts(tr("%1 of %2 shown").arg(counted(listed), counted(summary.total)),
+        m_bar->tiles() ? 0 : m_model->wouldMove());
+    m_groups->setGroups(m_model->groups());
+    showTile();
     m_hiddenText->setText(tr("No match for %1. %2 leases are hidden.")
                               .arg(m_filter->text().trimmed(), counted(summary.total)));
     m_emptyText->setText(m_model->hasSources()
@@ -228,13 +214,8 @@ void FleetView::updateSummary()
             : tr("No connections yet. Add one, or open the classroom simulation: it needs no network."));
     for (QPushButton *button : m_pages->widget(EmptyPage)->findChildren<QPushButton *>())
         button->setVisible(!m_model->hasSources());
-    m_pages->setCurrentIndex(summary.total == 0 ? EmptyPage : listed == 0 ? HiddenPage : TablePage);
-}
-
-void FleetView::copyName()
-{
-    if (const auto key = m_table->current())
-        QGuiApplication::clipboard()->setText(shown(key->lease.name()));
+    m_pages->setCurrentIndex(summary.total == 0 ? EmptyPage : listed == 0 ? HiddenPage
+                                                                : m_bar->tiles() ? TilePage : TablePage);
 }
 
 void FleetView::activate(const FleetKey &key)

@@ -27,8 +27,8 @@ QString sinceText(const LeaseStatus &status, bool fresh, const Clock &clock)
 {
     if (status.holderSince == Instant())
         return {};
-    const QString when = timeText(wallOf(status.holderSince, clock), clock.wall());
-    const QString how = status.holderSinceExact ? tr("since %1 UTC") : tr("since %1 UTC or earlier");
+    const QString when = stampText(wallOf(status.holderSince, clock), clock.wall());
+    const QString how = status.holderSinceExact ? tr("since %1") : tr("since %1 or earlier");
     return fresh ? how.arg(when) + QStringLiteral(" (") + ageText(clock.now() - status.holderSince) + QLatin1Char(')')
                  : how.arg(when);
 }
@@ -118,9 +118,9 @@ LeaseTexts leaseTexts(const LeaseStatus &status, const LinkStatus &link, const C
     if (status.lastGap)
         out.changes += tr(", last gap %1").arg(text(*status.lastGap));
     if (status.record.renewedAt)
-        out.claim = tr("%1 UTC by the server").arg(timeText(*status.record.renewedAt, clock.wall()));
+        out.claim = tr("%1 by the server").arg(stampText(*status.record.renewedAt, clock.wall()));
     else if (status.lastRenewalAt != Instant())
-        out.claim = tr("%1 UTC, as seen from here").arg(timeText(wallOf(status.lastRenewalAt, clock), clock.wall()));
+        out.claim = tr("%1, as seen from here").arg(stampText(wallOf(status.lastRenewalAt, clock), clock.wall()));
     out.timing = timingText(status);
     out.candidates = candidatesText(status);
     out.heartbeat = heartbeatText(status);
@@ -179,7 +179,7 @@ Card::Card(const Theme &theme, const QString &title, QWidget *parent)
 {
     setProperty("card", true);
     const int unit = theme.unit();
-    m_title->setFont(theme.font(FontRole::Small));
+    useFont(m_title, theme, FontRole::Small);
     m_title->setProperty("role", QStringLiteral("caption"));
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(4 * unit, 3 * unit, 4 * unit, 3 * unit);

@@ -95,7 +95,7 @@ QWidget *LeasePage::makeHeader()
     m_band->set(m_connection.where);
     m_title = new QLabel(header);
     m_title->setObjectName(QStringLiteral("leaseTitle"));
-    m_title->setFont(m_theme.font(FontRole::Title));
+    useFont(m_title, m_theme, FontRole::Title);
     m_title->setTextFormat(Qt::PlainText);
     m_title->setMinimumWidth(20 * unit);
     m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -114,7 +114,7 @@ QWidget *LeasePage::makeHeader()
     connect(m_release, &QPushButton::clicked, this, [this] { Q_EMIT releaseRequested(m_connection.id, m_lease); });
     m_state = new QLabel(header);
     m_state->setObjectName(QStringLiteral("leaseState"));
-    m_state->setFont(m_theme.font(FontRole::Title));
+    useFont(m_state, m_theme, FontRole::Title);
     m_explanation = new QLabel(header);
     m_explanation->setObjectName(QStringLiteral("leaseExplanation"));
     m_explanation->setTextFormat(Qt::PlainText);
@@ -169,7 +169,7 @@ void LeasePage::addFact(QGridLayout &grid, int row, const QString &name, QLabel 
     value->setTextFormat(Qt::PlainText);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     value->setWordWrap(true);
-    value->setFont(m_theme.font(FontRole::Number));
+    useFont(value, m_theme, FontRole::Number);
     grid.addWidget(caption, row, 0);
     grid.addWidget(value, row, 1);
 }
@@ -180,7 +180,7 @@ QWidget *LeasePage::makeCards()
     auto *cards = new QWidget(m_content);
     auto *holder = new Card(m_theme, tr("HOLDER"), cards);
     m_holder = holder->addLine(QStringLiteral("leaseHolder"));
-    m_holder->setFont(m_theme.font(FontRole::Title));
+    useFont(m_holder, m_theme, FontRole::Title);
     m_holder->setWordWrap(false);
     m_holder->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_since = holder->addLine(QStringLiteral("leaseSince"));
@@ -199,7 +199,7 @@ QWidget *LeasePage::makeCards()
     m_renewDue = new QLabel(ttl);
     m_renewDue->setObjectName(QStringLiteral("leaseRenewDue"));
     for (QLabel *label : {m_safety, m_renewDue}) {
-        label->setFont(m_theme.font(FontRole::Number));
+        useFont(label, m_theme, FontRole::Number);
         label->setWordWrap(true);
         label->setMinimumWidth(34 * unit);
     }
@@ -240,7 +240,7 @@ void LeasePage::makeDetails(QVBoxLayout &column)
     m_rawText = new QPlainTextEdit(m_rawCard);
     m_rawText->setObjectName(QStringLiteral("leaseRawText"));
     m_rawText->setReadOnly(true);
-    m_rawText->setFont(m_theme.font(FontRole::Mono));
+    useFont(m_rawText, m_theme, FontRole::Mono);
     m_rawText->setFixedHeight(30 * unit);
     m_rawCard->body()->addWidget(m_rawText);
     m_rawCard->hide();

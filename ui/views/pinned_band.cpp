@@ -95,7 +95,7 @@ PinnedBand::PinnedBand(const Theme &theme, const Clock &, QWidget *parent)
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < kMost + kMostPins; ++i) {
         auto *row = new PinnedRow(theme, this);
         row->setObjectName(QStringLiteral("pinnedRow%1").arg(i));
         column->addWidget(row);
@@ -114,14 +114,26 @@ void PinnedBand::show(const FleetModel &model)
 {
     std::size_t total = 0;
     const auto worst = model.worst(kMost, &total);
-    for (std::size_t i = 0; i < kMost; ++i) {
-        m_rows[i]->setVisible(i < worst.size());
-        if (i < worst.size())
-            m_rows[i]->fill(model, *worst[i]);
+    std::vector<const FleetRow *> pinned = model.find(m_pins);
+    std::erase_if(pinned, [&](const FleetRow *pin) { return std::find(worst.begin(), worst.end(), pin) != worst.end(); });
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        const std::size_t pin = i - std::min(i, kMost);
+        const FleetRow *row = i < kMost ? (i < worst.size() ? worst[i] : nullptr)
+                                        : (pin < pinned.size() ? pinned[pin] : nullptr);
+        m_rows[i]->setVisible(row != nullptr);
+        if (row != nullptr)
+            m_rows[i]->fill(model, *row);
     }
     m_more->setVisible(total > worst.size());
     m_more->setText(tr("and %1 more").arg(total - worst.size()));
-    setVisible(total > 0);
+    setVisible(total > 0 || !pinned.empty());
+}
+
+void PinnedBand::setPins(const std::vector<PinnedLease> &pins)
+{
+    m_pins.clear();
+    for (const PinnedLease &pin : pins)
+        m_pins.emplace_back(pin.connection, pin.lease.toStdString());
 }
 
 } // namespace tenure::ui

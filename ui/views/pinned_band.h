@@ -3,6 +3,7 @@
 
 #include "ui/charts/ticking.h"
 #include "ui/models/fleet_model.h"
+#include "ui/settings/settings.h"
 
 #include <vector>
 
@@ -23,6 +24,8 @@ public:
     static constexpr std::size_t kMost = 4;
     PinnedBand(const Theme &theme, const Clock &clock, QWidget *parent);
     void show(const FleetModel &model);
+    /// Leases that stay here while nothing is wrong with them, under the abnormal ones.
+    void setPins(const std::vector<PinnedLease> &pins);
 
 Q_SIGNALS:
     void activated(const tenure::ui::FleetKey &key);
@@ -30,7 +33,9 @@ Q_SIGNALS:
 
 private:
     const Theme &m_theme;
-    std::vector<PinnedRow *> m_rows;
+    static constexpr std::size_t kMostPins = 4;
+    std::vector<PinnedRow *> m_rows; ///< abnormal ones, then pins
+    std::vector<std::pair<QString, std::string>> m_pins;
     QAbstractButton *m_more;
 };
 
