@@ -3,7 +3,8 @@
 if not held or owner ~= ARGV[2] .. '#' .. ARGV[3] or h[NONCE] ~= ARGV[3] or h[TOKEN] ~= ARGV[4] then
   return answer('lost')
 end
-set(RENEWED, now, TTL, ARGV[5])
-pttl = tonumber(ARGV[5])
+-- First the write that a server with full memory still takes: behind it the other is taken too.
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
+pttl = tonumber(ARGV[5])
+set(RENEWED, now, TTL, ARGV[5])
 return answer('renewed')
