@@ -58,9 +58,11 @@ inline Ran runCtl(const QStringList &arguments, int limit = 10'000, const QStrin
 class Campaign
 {
 public:
-    Campaign(const QString &url, const QString &lease, const QString &ttl, const QString &id)
+    Campaign(const QString &url, const QString &lease, const QString &ttl, const QString &id,
+        const QStringList &environment = {})
     {
         dieWithParent(m_process);
+        m_process.setEnvironment(QProcess::systemEnvironment() + environment);
         m_process.start(QStringLiteral(TENURECTL_PATH),
             {QStringLiteral("campaign"), url, lease, QStringLiteral("--json"), QStringLiteral("--ttl"), ttl,
                 QStringLiteral("--id"), id});

@@ -2,6 +2,8 @@
 #include "tests/process/ctl_process.h"
 #include "tests/support/tcp_proxy.h"
 
+#include <QDateTime>
+#include <QDir>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
@@ -23,6 +25,7 @@ private slots:
     void takeover();
     void aLeaderThatIsCutOffTellsItsLossFirst();
     void aForeignHolderIsSeen();
+    void aWallClockAnHourAheadTakesNothing();
 
 private:
     QString startRedis();
@@ -171,6 +174,37 @@ void TstCtlCampaign::aForeignHolderIsSeen()
     QTRY_COMPARE_WITH_TIMEOUT(ours.last(QStringLiteral("following"))[QStringLiteral("holder")].toString(),
         QStringLiteral("someone-else"), 10'000);
     QVERIFY(!ours.leads());
+}
+
+// A scheduler whose standby had its clock an hour ahead ran twice: expiry must be the server's.
+void TstCtlCampaign::aWallClockAnHourAheadTakesNothing()
+{
+    QString shifted;
+    for (const QFileInfo &place : QDir(QStringLiteral("/usr/lib")).entryInfoList({QStringLiteral("*-linux-gnu")}))
+        if (const QString file = place.filePath() + QStringLiteral("/faketime/libfaketimeMT.so.1"); QFile::exists(file))
+            shifted = file;
+    if (shifted.isEmpty() && !qEnvironmentVariableIsSet("TENURE_REQUIRE_SERVERS"))
+        QSKIP("faketime is not installed");
+    QVERIFY2(!shifted.isEmpty(), "faketime is not installed");
+    QString url = startRedis();
+    if (url.isEmpty())
+        url = QStringLiteral("sqlite://%1/leases.db").arg(m_dir->path());
+    Campaign first(url, QStringLiteral("drill/x"), QStringLiteral("1s"), QStringLiteral("a"));
+    QTRY_VERIFY_WITH_TIMEOUT(first.leads(), 10'000);
+    Campaign second(url, QStringLiteral("drill/x"), QStringLiteral("1s"), QStringLiteral("b"),
+        {QStringLiteral("LD_PRELOAD=") + shifted, QStringLiteral("FAKETIME=+3600s"),
+            QStringLiteral("FAKETIME_DONT_FAKE_MONOTONIC=1"), QStringLiteral("ASAN_OPTIONS=verify_asan_link_order=0")});
+    QTRY_VERIFY_WITH_TIMEOUT(!second.last(QStringLiteral("following")).isEmpty(), 10'000);
+    const QString told = second.last(QStringLiteral("following"))[QStringLiteral("at")].toString();
+    QVERIFY(QDateTime::fromString(told, Qt::ISODateWithMs) > QDateTime::currentDateTimeUtc().addSecs(3000));
+    // As long as the first renews, and it renews, three leases long, the other waits.
+    const double from = static_cast<double>(tenure::BootClock::now().time_since_epoch().count());
+    QTest::qWait(3000); // what is asserted is that nothing happens in it
+    QVERIFY(first.leads());
+    QVERIFY(second.last(QStringLiteral("gained")).isEmpty());
+    first.signal(SIGKILL);
+    QTRY_VERIFY_WITH_TIMEOUT(second.leads(), 10'000);
+    QVERIFY(bootNs(second.last(QStringLiteral("gained"))) > from + 3e9);
 }
 
 QTEST_GUILESS_MAIN(TstCtlCampaign)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/random.h"
 #include "core/lease/timing.h"
 
 #include <QTest>
@@ -17,6 +18,7 @@ private Q_SLOTS:
     void refuses_data();
     void refuses();
     void tellsAllProblemsAtOnce();
+    void whatIsAcceptedLeavesRoomForTheWorstRequest();
     void warnsOfASlowBackend();
 };
 
@@ -79,6 +81,32 @@ void TstTiming::tellsAllProblemsAtOnce()
     const QString error = QString::fromStdString(timing.error().text());
     for (const char *part : {"whole seconds", "too rare", "must come before", "drift"})
         QVERIFY2(error.contains(QLatin1String(part)), qPrintable(error));
+}
+
+// Other people's validators let deadline + request timeout + pause pass the lease.
+void TstTiming::whatIsAcceptedLeavesRoomForTheWorstRequest()
+{
+    Random random(1);
+    int accepted = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        const Duration ttl = Milliseconds(100 + random.below(60'000));
+        TimingRequest request{ttl, Duration(random.below(std::uint64_t(ttl.count()))),
+            Duration(random.below(std::uint64_t(ttl.count()))), 0.01};
+        const auto timing = Timing::make(request);
+        if (!timing)
+            continue;
+        ++accepted;
+        const Duration validity = ttl - timing->margin();
+        const Duration deadline = validity - timing->stopWindow();
+        QVERIFY(timing->margin() >= ttl / 100);
+        QVERIFY(deadline < validity);
+        // A request sent at the last moment before the deadline is over before validity is.
+        QVERIFY(deadline + std::min(timing->attemptTimeout(), timing->stopWindow() / 2) < validity);
+        // A renewal that comes as late as its jitter lets it, and hangs, leaves room for another.
+        const Duration late = timing->renewEvery() + timing->renewEvery() / 10;
+        QVERIFY(late + std::min(timing->attemptTimeout(), (validity - late) / 2) < validity);
+    }
+    QVERIFY(accepted > 1000);
 }
 
 void TstTiming::warnsOfASlowBackend()
