@@ -6,6 +6,7 @@
 #include "core/base/time_text.h"
 
 #include <limits>
+#include <utility>
 
 namespace tenure::ctl
 {
@@ -103,6 +104,10 @@ public:
                     + ": " + transition.explanation + "\n";
             }
             for (const Alert &alert : delta.alerts) {
+                // A line for each turn in its life, not for each time that it matched again.
+                if (const auto [known, isNew] = m_alerts.try_emplace(alert.id, alert.state);
+                    !isNew && std::exchange(known->second, alert.state) == alert.state)
+                    continue;
                 text += rfc3339(SystemClock::instance().wall()) + "  alert " + alertStateWord(alert.state)
                     + "  " + printable(alert.lease.name()) + ": " + alert.text + "\n";
             }
@@ -141,6 +146,7 @@ private:
     Output &m_output;
     bool m_begun = false;
     std::string m_word;
+    std::map<std::uint64_t, AlertState> m_alerts; ///< as last told
 };
 
 } // namespace
