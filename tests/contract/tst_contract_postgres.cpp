@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What this backend cannot do: it never forgets, so there is no restart with nothing; it does not know
-// who waits (a refused acquire writes nothing).
+// What this backend cannot do: it never forgets, so there is no restart with nothing; it does not
+// know who waits (a refused acquire writes nothing).
 #include "core/backend/postgres/postgres_backend.h"
 #include "postgres_server.h"
 #include "store_contract.h"
@@ -48,7 +48,8 @@ protected:
 private Q_SLOTS:
     void initTestCase()
     {
-        QVERIFY(PostgresServer::installed() || !qEnvironmentVariableIsSet("TENURE_REQUIRE_SERVERS"));
+        QVERIFY(
+            PostgresServer::installed() || !qEnvironmentVariableIsSet("TENURE_REQUIRE_SERVERS"));
     }
 
 private:

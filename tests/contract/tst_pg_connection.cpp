@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One session of a real PostgreSQL: what it pins, how it dies, and that it never comes back unasked.
+// One session of a real PostgreSQL: what it pins, how it dies, and that it never comes back
+// unasked.
 #include "core/backend/postgres/pg_connection.h"
 #include "postgres_server.h"
 
@@ -51,10 +52,10 @@ void PgConnectionTest::pinsWhatMatters()
     const auto session = m_server->session("look");
     QVERIFY(!session->server().proxied && !session->server().standby);
     QVERIFY(!session->server().version.empty() && session->server().epoch.size() > 10);
-    const std::pair<const char *, const char *> pinned[]
-        = {{"search_path", "pg_catalog, pg_temp"}, {"synchronous_commit", "on"}, {"TimeZone", "UTC"},
-            {"transaction_isolation", "read committed"}, {"application_name", "tenure/look"},
-            {"client_encoding", "UTF8"}, {"client_min_messages", "error"}};
+    const std::pair<const char *, const char *> pinned[] = {{"search_path", "pg_catalog, pg_temp"},
+        {"synchronous_commit", "on"}, {"TimeZone", "UTC"},
+        {"transaction_isolation", "read committed"}, {"application_name", "tenure/look"},
+        {"client_encoding", "UTF8"}, {"client_min_messages", "error"}};
     for (const auto &[name, value] : pinned) {
         const auto rows = session->ask("SELECT current_setting($1)", {name}, in(5s));
         QVERIFY(rows);
@@ -67,7 +68,8 @@ void PgConnectionTest::neverReconnectsByItself()
     const auto session = m_server->session("victim");
     QVERIFY(session->ask("SELECT pg_advisory_lock(42)", {}, in(5s)));
     m_server->run("SELECT pg_terminate_backend($1::int)", {std::to_string(session->server().pid)});
-    // libpqxx 6.4 would fail twice and succeed the third time, on another session and without the lock.
+    // libpqxx 6.4 would fail twice and succeed the third time, on another session and without the
+    // lock.
     for (int i = 0; i < 5; ++i) {
         const auto rows = session->ask("SELECT pg_backend_pid()", {}, in(5s));
         QVERIFY(!rows);
@@ -94,8 +96,10 @@ void PgConnectionTest::aStatementsErrorLeavesItUsable()
     const auto slow = session->ask("SELECT pg_sleep(600)", {}, in(150ms));
     QVERIFY(!slow);
     const auto stillAtIt = [this] {
-        return m_server->run("SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT "
-                             "pg_sleep(600)' AND state = 'active'").number(0, 0);
+        return m_server
+            ->run("SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT "
+                  "pg_sleep(600)' AND state = 'active'")
+            .number(0, 0);
     };
     QTRY_COMPARE_WITH_TIMEOUT(stillAtIt(), 0, 20'000);
 }

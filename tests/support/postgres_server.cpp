@@ -90,7 +90,18 @@ void becomeServerUser()
     prctl(PR_SET_PDEATHSIG, SIGKILL); // after setuid, which forgets it
 }
 
-pid_t launch(std::vector<std::string> words, const std::string &output, const std::string &directory)
+/// Neither gone nor a zombie that nobody has collected yet.
+bool runs(pid_t pid)
+{
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    const std::size_t name = line.rfind(')');
+    return name != std::string::npos && line.size() > name + 2 && line[name + 2] != 'Z';
+}
+
+pid_t launch(std::vector<std::string> words, const std::string &output,
+    const std::string &directory, std::vector<std::string> environment = {})
 {
     std::vector<char *> arguments;
     for (std::string &word : words)
@@ -105,6 +116,8 @@ pid_t launch(std::vector<std::string> words, const std::string &output, const st
         becomeServerUser();
         if (chdir(directory.c_str()) != 0)
             _exit(125);
+        for (std::string &pair : environment)
+            putenv(pair.data());
         execvp(arguments[0], arguments.data());
         _exit(127);
     }
@@ -114,7 +127,8 @@ pid_t launch(std::vector<std::string> words, const std::string &output, const st
 
 } // namespace
 
-PostgresServer::PostgresServer(std::vector<std::string> lines) : m_port(unusedPort())
+PostgresServer::PostgresServer(std::vector<std::string> lines, std::vector<std::string> environment)
+    : m_environment(std::move(environment)), m_port(unusedPort())
 {
     own("");
     tool({"initdb", "--no-sync", "-A", "trust", "-U", "postgres", "--no-locale", "-E", "UTF8", "-D",
@@ -127,8 +141,8 @@ PostgresServer::PostgresServer(PostgresServer &primary, std::vector<std::string>
     : m_port(unusedPort())
 {
     own("");
-    tool({"pg_basebackup", "-h", primary.socketDirectory(), "-p", std::to_string(primary.port()), "-U",
-        "postgres", "-D", path("data"), "-R", "--checkpoint=fast", "--no-sync"});
+    tool({"pg_basebackup", "-h", primary.socketDirectory(), "-p", std::to_string(primary.port()),
+        "-U", "postgres", "-D", path("data"), "-R", "--checkpoint=fast", "--no-sync"});
     configure(lines);
     start();
 }
@@ -186,11 +200,13 @@ void PostgresServer::configure(const std::vector<std::string> &lines) const
 
 void PostgresServer::start()
 {
-    m_pid = launch({directoryOfPrograms() + "postgres", "-D", path("data")}, path("log"), path(""));
+    m_pid = launch({directoryOfPrograms() + "postgres", "-D", path("data")}, path("log"), path(""),
+        m_environment);
     const bool up = QTest::qWaitFor(
         [this] {
             const auto settings = postgres::settingsOf(socketUri());
-            return postgres::PgConnection::open(*settings, "test", BootClock::now() + 5s).has_value();
+            return postgres::PgConnection::open(*settings, "test", BootClock::now() + 5s)
+                .has_value();
         },
         60'000);
     if (!up) {
@@ -224,7 +240,7 @@ void PostgresServer::kill()
     waitpid(m_pid, nullptr, 0);
     m_pid = -1;
     for (const pid_t pid : all) { // their shared memory must be free before a new start
-        for (int i = 0; i < 500 && ::kill(pid, 0) == 0; ++i)
+        for (int i = 0; i < 500 && runs(pid); ++i)
             std::this_thread::sleep_for(10ms);
     }
 }
@@ -283,7 +299,8 @@ void PostgresServer::enableTls(const std::string &name)
 {
     const std::string openssl = "/usr/bin/openssl";
     tool({openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-        "-days", "30", "-subj", "/CN=test authority", "-keyout", path("ca.key"), "-out", path("ca.crt")});
+        "-days", "30", "-subj", "/CN=test authority", "-keyout", path("ca.key"), "-out",
+        path("ca.crt")});
     tool({openssl, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
         "/CN=" + name, "-keyout", path("server.key"), "-out", path("server.csr")});
     {

@@ -20,8 +20,10 @@ namespace tenure
 class PostgresServer
 {
 public:
-    /// Makes a cluster and starts it. `lines` are added to postgresql.conf.
-    explicit PostgresServer(std::vector<std::string> lines = {});
+    /// Makes a cluster and starts it. `lines` are added to postgresql.conf, `environment` ("A=b")
+    /// is the server's.
+    explicit PostgresServer(
+        std::vector<std::string> lines = {}, std::vector<std::string> environment = {});
     /// A standby that streams from `primary`.
     PostgresServer(PostgresServer &primary, std::vector<std::string> lines);
     ~PostgresServer();
@@ -54,7 +56,8 @@ public:
     postgres::PgRows run(const std::string &sql, const std::vector<postgres::PgValue> &values = {});
     void script(const std::string &sql); ///< several statements at once
     /// Another session of a superuser.
-    [[nodiscard]] std::unique_ptr<postgres::PgConnection> session(const std::string &role = "test") const;
+    [[nodiscard]] std::unique_ptr<postgres::PgConnection> session(
+        const std::string &role = "test") const;
     /// Runs a program of PostgreSQL (initdb, pgbench, ...) under the server's uid; its output.
     std::string tool(const std::vector<std::string> &words, bool mustSucceed = true) const;
 
@@ -63,6 +66,7 @@ private:
     [[nodiscard]] std::vector<pid_t> processes() const;
 
     QTemporaryDir m_directory;
+    std::vector<std::string> m_environment;
     std::uint16_t m_port = 0;
     pid_t m_pid = -1;
     std::unique_ptr<postgres::PgConnection> m_client;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <libpq-fe.h>
-#include <pqxx/pqxx>
-
 #include <functional>
+#include <libpq-fe.h>
 #include <memory>
 #include <optional>
+#include <pqxx/pqxx>
 #include <string>
 #include <vector>
 
-// Where libpqxx 6.4 (Debian 12) and 7.10 (Debian 13) differ. In both, a session that libpq has already
-// opened within our deadline is handed over: libpqxx itself could neither bound nor cancel that.
+// Where libpqxx 6.4 (Debian 12) and 7.10 (Debian 13) differ. In both, a session that libpq has
+// already opened within our deadline is handed over: libpqxx itself could neither bound nor cancel
+// that.
 namespace tenure::postgres::compat
 {
 

@@ -27,7 +27,8 @@ void set(Options &options, const char *name, std::string value)
 
 bool has(const Options &options, std::string_view name)
 {
-    return std::any_of(options.begin(), options.end(), [&](const auto &o) { return o.first == name; });
+    return std::any_of(
+        options.begin(), options.end(), [&](const auto &o) { return o.first == name; });
 }
 
 /// Ours beside what the URL says: nothing that a half-dead network could hang for ever on.
@@ -37,9 +38,9 @@ Options completed(const Settings &settings, std::string_view role)
     std::string name = "tenure/" + std::string(role);
     set(options, "application_name", name.substr(0, kLongestApplicationName));
     set(options, "client_encoding", "UTF8");
-    const std::pair<const char *, const char *> defaults[] = {{"keepalives", "1"},
-        {"keepalives_idle", "5"}, {"keepalives_interval", "2"}, {"keepalives_count", "3"},
-        {"tcp_user_timeout", "10000"}};
+    const std::pair<const char *, const char *> defaults[]
+        = {{"keepalives", "1"}, {"keepalives_idle", "5"}, {"keepalives_interval", "2"},
+            {"keepalives_count", "3"}, {"tcp_user_timeout", "10000"}};
     for (const auto &[key, value] : defaults) {
         if (!has(options, key))
             options.emplace_back(key, value);
@@ -60,11 +61,12 @@ RawSession begun(const Options &options)
     return RawSession(PQconnectStartParams(names.data(), values.data(), 0));
 }
 
-Result<RawSession> finished(RawSession raw, const Settings &settings, Instant deadline,
-    const std::atomic<bool> *cancelled)
+Result<RawSession> finished(
+    RawSession raw, const Settings &settings, Instant deadline, const std::atomic<bool> *cancelled)
 {
     if (!raw)
-        return fail(ErrorKind::Unavailable, "There is no memory for a connection", settings.display);
+        return fail(
+            ErrorKind::Unavailable, "There is no memory for a connection", settings.display);
     PQsetErrorVerbosity(raw.get(), PQERRORS_VERBOSE);
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
     while (true) {
@@ -72,8 +74,7 @@ Result<RawSession> finished(RawSession raw, const Settings &settings, Instant de
             return fail(connectError(PQerrorMessage(raw.get()), settings.display));
         pollfd fd{PQsocket(raw.get()),
             static_cast<short>(state == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
-        const auto left
-            = std::chrono::duration_cast<Milliseconds>(deadline - BootClock::now());
+        const auto left = std::chrono::duration_cast<Milliseconds>(deadline - BootClock::now());
         if (left <= Milliseconds::zero() || (cancelled != nullptr && *cancelled))
             return fail(noAnswer(settings.display));
         if (poll(&fd, 1, static_cast<int>(std::min(left, kSlice).count())) <= 0)
@@ -112,8 +113,8 @@ std::string effective(PGconn *raw, const char *keyword)
     return {};
 }
 
-/// One host after the other, each with its share of the time: only libpq's blocking call would leave
-/// a host that does not answer.
+/// One host after the other, each with its share of the time: only libpq's blocking call would
+/// leave a host that does not answer.
 Result<RawSession> overHosts(const Options &options, RawSession first, const Settings &settings,
     Instant deadline, const std::atomic<bool> *cancelled)
 {

@@ -100,7 +100,8 @@ struct PgConnection::Impl {
 namespace
 {
 
-/// What a statement must not depend on, unless a pooler stands between: then the session is not ours.
+/// What a statement must not depend on, unless a pooler stands between: then the session is not
+/// ours.
 constexpr const char *kIntroduce = R"sql(
 SELECT pg_catalog.pg_backend_pid(),
   pg_catalog.pg_is_in_recovery(),
@@ -195,16 +196,20 @@ auto PgConnection::guarded(Instant deadline, F work) -> Result<decltype(work())>
     } catch (const pqxx::transaction_rollback &e) {
         m_lastSqlstate = "40000";
         message = e.what();
+    } catch (const pqxx::insufficient_privilege &e) {
+        m_lastSqlstate = "42501"; // libpqxx 6.4 forgets it
+        message = e.what();
     } catch (const pqxx::sql_error &e) {
         m_lastSqlstate = e.sqlstate();
         message = e.what();
-    } catch (const std::exception &e) { // broken_connection, in_doubt_error, and what nobody expects
+    } catch (
+        const std::exception &e) { // broken_connection, in_doubt_error, and what nobody expects
         broken = true;
         message = e.what();
     }
     const bool late = m_impl->watchdog->disarm();
-    broken = broken || m_lastSqlstate.empty() || !m_impl->session->is_open();
-    Error error = late ? noAnswer(m_where)
+    broken = broken || !m_impl->session->is_open();
+    Error error = late                     ? noAnswer(m_where)
         : broken && m_lastSqlstate.empty() ? brokenConnection(message, m_where)
                                            : errorOf(m_lastSqlstate, message, m_where);
     if (late || broken)
@@ -336,7 +341,8 @@ Result<void> PgConnection::listen(const std::string &channel, Instant deadline)
 Result<std::vector<PgNotification>> PgConnection::receive(Instant deadline)
 {
     while (true) {
-        auto got = guarded(deadline + std::chrono::seconds(1), [&] { return m_impl->session->get_notifs(); });
+        auto got = guarded(
+            deadline + std::chrono::seconds(1), [&] { return m_impl->session->get_notifs(); });
         if (!got)
             return fail(std::move(got.error()));
         if (!m_impl->session->is_open() || m_impl->watchdog->interrupted()) {

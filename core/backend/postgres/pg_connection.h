@@ -28,7 +28,10 @@ public:
     [[nodiscard]] std::string_view text(std::size_t row, std::size_t column) const;
     /// 0 for null and for what is no whole number.
     [[nodiscard]] std::int64_t number(std::size_t row, std::size_t column) const;
-    [[nodiscard]] bool truth(std::size_t row, std::size_t column) const { return text(row, column) == "t"; }
+    [[nodiscard]] bool truth(std::size_t row, std::size_t column) const
+    {
+        return text(row, column) == "t";
+    }
 
 private:
     std::shared_ptr<const Data> m_data;
@@ -70,11 +73,11 @@ struct PgNotification {
 };
 
 /// One session of a server, through libpqxx. It dies at its first connection error and never comes
-/// back by itself: whoever holds it drops it and opens another one. Errors of a statement alone leave
-/// it usable (`usable()` tells). Settings that could change the meaning of a statement are pinned:
-/// search_path, encoding, time zone, synchronous_commit, read-committed isolation. One owner, one
-/// thread at a time; only interrupt() may be called from another. Destruction sends nothing that
-/// could block.
+/// back by itself: whoever holds it drops it and opens another one. Errors of a statement alone
+/// leave it usable (`usable()` tells). Settings that could change the meaning of a statement are
+/// pinned: search_path, encoding, time zone, synchronous_commit, read-committed isolation. One
+/// owner, one thread at a time; only interrupt() may be called from another. Destruction sends
+/// nothing that could block.
 class PgConnection
 {
 public:

@@ -26,15 +26,19 @@ struct Meaning {
 constexpr std::array kMeanings{
     Meaning{"25006", Unavailable, Reconnect, "The server takes no writes: a standby, or read-only",
         "Connect to the primary, or name all hosts with target_session_attrs=read-write"},
-    Meaning{"57P03", Unavailable, Reconnect, "The server is starting up or shutting down", "", true},
+    Meaning{
+        "57P03", Unavailable, Reconnect, "The server is starting up or shutting down", "", true},
     Meaning{"57P01", Unavailable, Reconnect, "The server ended the session", "", true},
     Meaning{"57P02", Unavailable, Reconnect, "The server crashed and ended the session", ""},
     Meaning{"57P04", BadConfig, Reconnect, "The database was dropped", ""},
-    Meaning{"57P05", Unavailable, Reconnect, "The server ended the session because it was idle", ""},
-    Meaning{"57014", Unavailable, AtOnce, "The statement was cancelled, by its timeout or by hand", ""},
+    Meaning{
+        "57P05", Unavailable, Reconnect, "The server ended the session because it was idle", ""},
+    Meaning{
+        "57014", Unavailable, AtOnce, "The statement was cancelled, by its timeout or by hand", ""},
     Meaning{"55P03", Unavailable, AtOnce, "Another transaction kept the row locked",
         "Look for it in pg_stat_activity"},
-    Meaning{"40003", OutcomeUnknown, AtOnce, "The server does not know whether it was carried out", ""},
+    Meaning{
+        "40003", OutcomeUnknown, AtOnce, "The server does not know whether it was carried out", ""},
     Meaning{"40", Unavailable, AtOnce, "Another transaction came in between", ""},
     Meaning{"53300", Unavailable, Backoff, "The server has no room for another session",
         "Raise max_connections or close sessions"},
@@ -56,8 +60,8 @@ constexpr std::array kMeanings{
     Meaning{"22", BadConfig, Backoff, "The database cannot keep such a value",
         "Its encoding should be UTF8", true},
     Meaning{"0A000", Unsupported, Backoff, "The server cannot do this", "", true},
-    Meaning{"08P01", Unsupported, Backoff, "What answers does not speak the protocol as a server does",
-        "", true},
+    Meaning{"08P01", Unsupported, Backoff,
+        "What answers does not speak the protocol as a server does", "", true},
     Meaning{"08", Unavailable, Reconnect, "The connection failed", "", true},
     Meaning{"26000", Unavailable, Reconnect, "A proxy gave the session to somebody else", ""},
     Meaning{"XX00", Corrupt, Backoff, "The server reports damaged data", "Look at its log", true},
@@ -129,8 +133,8 @@ Error connectError(std::string_view message, const std::string &where)
             "Connect by a name of the certificate; sslmode=verify-full checks it");
     }
     if (contains(message, "certificate verify failed")) {
-        return made(Rejected, Backoff, "The server's certificate is not trusted: " + sentence, where,
-            "Set sslrootcert= to the file of the authority that signed it");
+        return made(Rejected, Backoff, "The server's certificate is not trusted: " + sentence,
+            where, "Set sslrootcert= to the file of the authority that signed it");
     }
     if (contains(message, "certificate") || contains(message, "private key")) {
         return made(contains(message, "alert") ? Rejected : BadConfig, Backoff,
@@ -146,7 +150,8 @@ Error connectError(std::string_view message, const std::string &where)
             "Set TENURE_PASSWORD, the connection's password or .pgpass");
     }
     if (contains(message, "session is read-only") || contains(message, "session is not read-only")
-        || contains(message, "server is in hot standby") || contains(message, "not in hot standby")) {
+        || contains(message, "server is in hot standby")
+        || contains(message, "not in hot standby")) {
         return made(Unavailable, Reconnect,
             "No host has the role that target_session_attrs asks for: " + sentence, where);
     }
@@ -156,7 +161,8 @@ Error connectError(std::string_view message, const std::string &where)
     }
     if (contains(message, "service file") || contains(message, "definition of service")
         || contains(message, "invalid ") || contains(message, "unrecognized")) {
-        return made(BadConfig, Backoff, "The connection's settings are not possible: " + sentence, where);
+        return made(
+            BadConfig, Backoff, "The connection's settings are not possible: " + sentence, where);
     }
     return made(Unavailable, Backoff,
         "The connection did not come about" + (sentence.empty() ? "" : ": " + sentence), where,
@@ -180,7 +186,8 @@ std::string sqlstateIn(std::string_view message)
 {
     constexpr std::size_t kLength = 5;
     const auto inCode = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); };
-    for (std::size_t at = message.find(':'); at != std::string_view::npos; at = message.find(':', at + 1)) {
+    for (std::size_t at = message.find(':'); at != std::string_view::npos;
+         at = message.find(':', at + 1)) {
         if (at < kLength + 1 || at + 1 >= message.size() || message[at + 1] != ' ')
             continue;
         const std::string_view code = message.substr(at - kLength, kLength);

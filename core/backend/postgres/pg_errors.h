@@ -9,8 +9,8 @@
 namespace tenure::postgres
 {
 
-/// The server's error, by its SQLSTATE, as what the caller can do about it. `message` is the server's
-/// own sentence (any language). `where` without secrets.
+/// The server's error, by its SQLSTATE, as what the caller can do about it. `message` is the
+/// server's own sentence (any language). `where` without secrets.
 [[nodiscard]] Error errorOf(
     std::string_view sqlstate, std::string_view message, const std::string &where);
 

@@ -129,8 +129,8 @@ Result<void> PgFeed::listenOn(PgConnection &connection)
         return listening;
     if (!connection.server().proxied)
         return {};
-    // A pooler may have given the LISTEN to a session that others get next: does it hear itself? Other
-    // listeners take this for a change of nothing that they know.
+    // A pooler may have given the LISTEN to a session that others get next: does it hear itself?
+    // Other listeners take this for a change of nothing that they know.
     const std::string probe = "probe:" + hex64(systemEntropy());
     auto sent = connection.ask(
         "SELECT pg_notify($1, $2)", {m_shared->statements.channel, probe}, deadline);
@@ -159,8 +159,8 @@ Result<void> PgFeed::proveLife(PgConnection &connection)
         return fail(rows.error());
     if (rows->number(0, 0) == connection.server().pid && rows->truth(0, 1))
         return {};
-    return fail(ErrorKind::Unavailable, "The session does not listen any more",
-        m_shared->settings.display);
+    return fail(
+        ErrorKind::Unavailable, "The session does not listen any more", m_shared->settings.display);
 }
 
 /// "gained:<name>", "asked:...", "held:...", "released:..."; what else there is means nothing here.

@@ -14,8 +14,8 @@ namespace tenure::postgres
 {
 
 /// LISTEN on a session of its own. The session is asked for a sign of life while it is quiet. Where
-/// LISTEN cannot work (a pooler that shares sessions, a standby) it stays closed and says why; that is
-/// tried again now and then.
+/// LISTEN cannot work (a pooler that shares sessions, a standby) it stays closed and says why; that
+/// is tried again now and then.
 class PgFeed final : public LeaseFeed
 {
 public:

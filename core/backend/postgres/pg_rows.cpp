@@ -29,7 +29,8 @@ enum Column : std::size_t {
 
 void replaceAll(std::string &text, std::string_view from, const std::string &to)
 {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);
 }
 
@@ -66,7 +67,8 @@ Statements::Statements(const std::string &schema) : channel("tenure_" + schema)
 
 Answered answeredAt(const PgRows &rows, std::size_t index)
 {
-    const auto us = [&](Column column) { return std::chrono::microseconds(rows.number(index, column)); };
+    const auto us
+        = [&](Column column) { return std::chrono::microseconds(rows.number(index, column)); };
     const auto instant = [&](Column column) { return Instant(us(column)); };
     Answered out;
     out.name = rows.text(index, kName);

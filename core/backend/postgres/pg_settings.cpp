@@ -4,9 +4,8 @@
 #include "core/backend/uri_schemes.h"
 #include "core/base/text.h"
 
-#include <libpq-fe.h>
-
 #include <algorithm>
+#include <libpq-fe.h>
 #include <memory>
 
 namespace tenure::postgres
@@ -43,12 +42,13 @@ std::optional<Error> parameterProblem(const std::string &name, const std::string
     if (std::find(known.begin(), known.end(), name) != known.end())
         return std::nullopt;
     std::vector<std::string_view> names(known.begin(), known.end());
-    names.insert(names.end(), {"schema", "mode"});
+    names.insert(names.end(), {"schema", "mode", "roles"});
     const std::string meant = nearMiss(name, names);
     return fail(ErrorKind::BadConfig,
         "Unknown parameter \"" + printable(name, 40) + "\" for postgresql", display,
         (meant.empty() ? "" : "Did you mean " + meant + "? ")
-            + std::string("Known are schema, mode, and what libpq knows (sslmode, service, ...)"))
+            + std::string(
+                "Known are schema, mode, roles, and what libpq knows (sslmode, service, ...)"))
         .value();
 }
 
@@ -69,6 +69,20 @@ void addHosts(const StoreUri &uri, Options &options)
     options.emplace_back("host", hosts);
     if (anyPort)
         options.emplace_back("port", ports);
+}
+
+/// "a,b" as a and b. What no text of a server can contain is no name of anything there.
+std::vector<std::string> namesIn(std::string_view list)
+{
+    std::vector<std::string> out;
+    while (!list.empty()) {
+        const std::size_t comma = std::min(list.find(','), list.size());
+        const std::string_view name = list.substr(0, comma);
+        if (!name.empty() && isUtf8(name) && name.find('\0') == std::string_view::npos)
+            out.emplace_back(name);
+        list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    return out;
 }
 
 std::optional<Error> checkSchema(const std::string &schema, const std::string &display)
@@ -104,11 +118,14 @@ Result<Settings> settingsOf(const StoreUri &uri)
                     settings.display, "Write mode=table or mode=advisory");
             }
             settings.mode = value == "table" ? Mode::Table : Mode::Advisory;
+        } else if (name == "roles") {
+            settings.roleNames = namesIn(value);
         } else {
             if (auto problem = parameterProblem(name, settings.display))
                 return fail(*std::move(problem));
             if (value.find('\0') != std::string::npos)
-                return fail(ErrorKind::BadConfig, "A parameter contains a NUL byte", settings.display);
+                return fail(
+                    ErrorKind::BadConfig, "A parameter contains a NUL byte", settings.display);
             settings.options.emplace_back(name, value);
         }
     }

@@ -20,14 +20,17 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 
 /// What a postgresql URL says, ready to connect with. Immutable. `options` contain the password.
 struct Settings {
-    Options options; ///< only what the URL says; service file, PG* and .pgpass are libpq's own business
+    Options
+        options; ///< only what the URL says; service file, PG* and .pgpass are libpq's own business
     Mode mode = Mode::Table;
     std::string schema = "tenure"; ///< where our tables are; every statement names it
+    /// Names that may stand behind the hashed keys of Spring's INT_LOCK ("?roles=leader,billing").
+    std::vector<std::string> roleNames;
     std::string display;
 };
 
-/// BadConfig: a parameter that is neither ours (schema, mode) nor libpq's (with a near miss), a value
-/// that is not possible, or one that we set ourselves.
+/// BadConfig: a parameter that is neither ours (schema, mode, roles) nor libpq's (with a near
+/// miss), a value that is not possible, or one that we set ourselves.
 [[nodiscard]] Result<Settings> settingsOf(const StoreUri &uri);
 
 /// `name` in double quotes, as SQL wants an identifier.

@@ -61,7 +61,8 @@ bool isForeign(const Command &command)
     if (const auto *operate = std::get_if<Operate>(&command))
         return operate->kind != "tenure";
     const auto *read = std::get_if<Read>(&command);
-    return read != nullptr && read->depth == ReadDepth::Full && ForeignView::isForeignName(read->lease.name());
+    return read != nullptr && read->depth == ReadDepth::Full
+        && ForeignView::isForeignName(read->lease.name());
 }
 
 /// A value that no statement could carry as it is.
@@ -96,7 +97,7 @@ struct PgStore::Batch {
 
 PgStore::PgStore(std::shared_ptr<Shared> shared, StoreTraits traits)
     : m_shared(std::move(shared)), m_traits(std::move(traits)),
-      m_foreign({}, m_shared->settings.schema, m_traits.display)
+      m_foreign(m_shared->settings.roleNames, m_shared->settings.schema, m_traits.display)
 {
 }
 
@@ -197,8 +198,9 @@ void PgStore::runRound(Batch &batch, std::size_t round)
             continue;
         }
         const auto *wanted = std::get_if<List>(&batch.commands[i]);
-        auto reply = wanted != nullptr ? list(*wanted, batch.deadline)
-                                       : operate(std::get<Operate>(batch.commands[i]), batch.deadline);
+        auto reply = wanted != nullptr
+            ? list(*wanted, batch.deadline)
+            : operate(std::get<Operate>(batch.commands[i]), batch.deadline);
         if (reply)
             batch.results[i] = std::move(reply);
         else
@@ -252,8 +254,8 @@ void PgStore::runVerb(Batch &batch, const Indices &which)
         longest = std::max(longest, wanted.ttl);
         indexOf[wanted.lease->name()] = i;
     }
-    std::vector<PgValue> values{lockBudget(batch.deadline), names.text(), holders.text(), nonces.text(),
-        ttls.text(), tokens.text()};
+    std::vector<PgValue> values{lockBudget(batch.deadline), names.text(), holders.text(),
+        nonces.text(), ttls.text(), tokens.text()};
     if (acquires) {
         const auto latest = m_shared->epoch.latestPlausible(shortest);
         values.emplace_back(m_shared->epoch.barrier(longest) ? "t" : "f");
@@ -261,7 +263,7 @@ void PgStore::runVerb(Batch &batch, const Indices &which)
             latest ? PgValue(std::to_string(latest->time_since_epoch().count())) : PgValue());
     }
     const Statements &sql = m_shared->statements;
-    const auto rows = ask(acquires    ? sql.acquire
+    const auto rows = ask(acquires                 ? sql.acquire
             : std::holds_alternative<Renew>(first) ? sql.renew
                                                    : sql.release,
         std::move(values), batch.deadline);
@@ -302,8 +304,8 @@ void PgStore::repeatMissing(Batch &batch, const Indices &which)
             ++batch.repeats;
             runVerb(batch, {i}); // its row is there by now
         } else {
-            batch.results[i] = fail(ErrorKind::Unavailable, "The row of this lease comes and goes",
-                m_traits.display);
+            batch.results[i] = fail(
+                ErrorKind::Unavailable, "The row of this lease comes and goes", m_traits.display);
         }
     }
 }

@@ -50,7 +50,8 @@ private:
     [[nodiscard]] Result<Reply> operateOurs(const Operate &command, Instant deadline);
     [[nodiscard]] Result<Reply> list(const List &command, Instant deadline);
     [[nodiscard]] Result<Reply> listOurs(const List &command, Instant deadline);
-    [[nodiscard]] Result<PgRows> ask(const std::string &sql, std::vector<PgValue> values, Instant deadline);
+    [[nodiscard]] Result<PgRows> ask(
+        const std::string &sql, std::vector<PgValue> values, Instant deadline);
 
     const std::shared_ptr<Shared> m_shared;
     const StoreTraits m_traits;

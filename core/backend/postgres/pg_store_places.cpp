@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What PgStore does besides the verbs of candidates: lists, writes by hand, facts, making the table.
+// What PgStore does besides the verbs of candidates: lists, writes by hand, facts, making the
+// table.
 #include "core/backend/postgres/pg_errors.h"
 #include "core/backend/postgres/pg_store.h"
 #include "core/base/text.h"
@@ -43,7 +44,8 @@ enum Fact : std::size_t {
 };
 
 /// What would be refused, or is unwise, one sentence each.
-std::vector<std::string> notesOf(const PgRows &facts, const PgServer &server, const Settings &settings)
+std::vector<std::string> notesOf(
+    const PgRows &facts, const PgServer &server, const Settings &settings)
 {
     std::vector<std::string> notes;
     const std::string user(facts.text(0, kUser));
@@ -59,16 +61,18 @@ std::vector<std::string> notesOf(const PgRows &facts, const PgServer &server, co
     } else if (!facts.truth(0, kUsage) || !facts.truth(0, kSelect)) {
         notes.emplace_back(user + " may not read " + table + " (role tenure_viewer).");
     } else if (!facts.truth(0, kUpdate) || !facts.truth(0, kInsert)) {
-        notes.emplace_back(user + " may look, but neither elect nor release (roles tenure_elector, "
-                                  "tenure_operator).");
+        notes.emplace_back(user
+            + " may look, but neither elect nor release (roles tenure_elector, "
+              "tenure_operator).");
     } else if (!facts.truth(0, kHold)) {
         notes.emplace_back(user + " may elect, but not release by hand (role tenure_operator).");
     }
     if (facts.text(0, kFsync) == "off")
         notes.emplace_back("fsync is off: a crash of the server's machine may lose leases.");
     if (facts.text(0, kSyncNames).empty() && facts.number(0, kReplicas) > 0) {
-        notes.emplace_back("Its standbys are asynchronous: a failover may lose acknowledged writes; "
-                           "then nobody acquires for one ttl.");
+        notes.emplace_back(
+            "Its standbys are asynchronous: a failover may lose acknowledged writes; "
+            "then nobody acquires for one ttl.");
     }
     if (facts.text(0, kEncoding) != "UTF8")
         notes.emplace_back("The database's encoding is not UTF8: some names are impossible.");
@@ -150,13 +154,16 @@ Result<Reply> PgStore::operateOurs(const Operate &command, Instant deadline)
     duration.add(command.duration.count());
     token.add(static_cast<std::int64_t>(command.expected.token.value));
     const auto left = std::chrono::duration_cast<Milliseconds>(deadline - BootClock::now());
-    const std::vector<PgValue> values{std::to_string(std::max<std::int64_t>(1, left.count() * 4 / 5)) + "ms",
-        name.text(), holder.text(), version.text(), duration.text(), token.text(), verb, command.by};
+    const std::vector<PgValue> values{
+        std::to_string(std::max<std::int64_t>(1, left.count() * 4 / 5)) + "ms", name.text(),
+        holder.text(), version.text(), duration.text(), token.text(), verb, command.by};
     auto rows = ask(m_shared->statements.operate, values, deadline);
     const bool expectsNothing = command.expected.holder.empty() && !command.expected.token;
     if (rows && rows->size() == 0 && expectsNothing && command.verb == OperatorVerb::Hold) {
         // A hold on a name that nobody ever had.
-        if (auto made = m_connection->ask(m_shared->statements.makeRow, {command.lease.name()}, deadline); !made)
+        if (auto made
+            = m_connection->ask(m_shared->statements.makeRow, {command.lease.name()}, deadline);
+            !made)
             return fail(std::move(made.error()));
         rows = ask(m_shared->statements.operate, values, deadline);
     }
@@ -216,8 +223,8 @@ Result<std::string> PgStore::init(bool dryRun, Instant deadline)
     if (auto connected = connect(deadline); !connected)
         return fail(std::move(connected.error()));
     // Only somebody who may make schemas could repeat that for one that is there.
-    const auto there = m_connection->ask(
-        "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", {m_shared->settings.schema}, deadline);
+    const auto there = m_connection->ask("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1",
+        {m_shared->settings.schema}, deadline);
     std::string text = there && there->size() > 0 ? sql.init : sql.makeSchema + sql.init;
     auto done = there ? m_connection->script(text, deadline) : Result<void>(fail(there.error()));
     if (done)

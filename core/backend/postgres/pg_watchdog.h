@@ -11,9 +11,9 @@
 namespace tenure::postgres
 {
 
-/// Bounds calls of a library that knows no deadlines: when one passes, the socket is shut down and the
-/// call returns with an error. Has a descriptor of its own for the socket, so that it can never hit
-/// another one. arm() and disarm() by the caller of the library, interrupt() by any thread.
+/// Bounds calls of a library that knows no deadlines: when one passes, the socket is shut down and
+/// the call returns with an error. Has a descriptor of its own for the socket, so that it can never
+/// hit another one. arm() and disarm() by the caller of the library, interrupt() by any thread.
 class Watchdog
 {
 public:
