@@ -153,7 +153,7 @@ void JournalWriter::run()
             std::unique_lock lock(m_mutex);
             stopping = waitForWork(lock);
         }
-        if (m_db && !m_db->stillThere()) // moved or removed under our feet
+        if (m_db && !stopping && !m_db->stillThere()) // moved or removed under our feet
             close();
         const Instant now = BootClock::now();
         if (!m_forGood && now >= m_nextTry && (m_db || open()))

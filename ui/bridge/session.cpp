@@ -148,6 +148,15 @@ LocalInstances *Session::instances()
     return m_instances.get();
 }
 
+void Session::setJournal(std::shared_ptr<Journal> journal, const std::string &connectionId)
+{
+    m_journal = std::move(journal);
+    m_journalId = connectionId;
+    if (m_backend && m_journal)
+        m_gate = std::make_shared<OperatorGate>(
+            m_backend, clock(), journaledAudit(m_journal, m_journalId, auditSink()));
+}
+
 void Session::open()
 {
     if (m_monitor || !m_backend)
@@ -162,7 +171,15 @@ void Session::startMonitor()
     Monitor::Options options;
     options.glob = m_profile.glob.toStdString();
     options.simulated = isSimulated();
-    auto sink = [this, slot = m_mailbox.slot()](FleetDelta delta) {
+    std::shared_ptr<JournalTap> tap;
+    if (m_journal) {
+        const std::string name = m_profile.name.toStdString() + (isSimulated() ? " (SIM)" : "");
+        const JournalConnection known{m_journalId, name, m_backend->traits().display};
+        tap = std::make_shared<JournalTap>(m_journal, known);
+    }
+    auto sink = [this, tap, slot = m_mailbox.slot()](FleetDelta delta) {
+        if (tap)
+            tap->take(delta); // here, so that a frozen view or a busy window loses nothing
         auto shared = std::make_shared<FleetDelta>(std::move(delta));
         Mailbox::postTo(slot, [this, shared] { take(std::move(*shared)); });
     };

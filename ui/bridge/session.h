@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/runtime/demo_world.h"
+#include "core/runtime/journal_tap.h"
 #include "core/runtime/monitor.h"
 #include "core/runtime/operator_gate.h"
 #include "ui/bridge/mailbox.h"
@@ -64,6 +65,12 @@ public:
     [[nodiscard]] bool discoveryComplete() const { return m_complete; }
     [[nodiscard]] bool capped() const { return m_capped; }
 
+    /// What is observed and done here is kept in `journal` from now on, as connection
+    /// `connectionId`. Before open(). What is kept is read with a JournalQuery on its path.
+    void setJournal(std::shared_ptr<Journal> journal, const std::string &connectionId);
+    [[nodiscard]] Journal *journal() const { return m_journal.get(); } ///< may be nothing
+    [[nodiscard]] const std::string &journalId() const { return m_journalId; }
+
     /// Starts watching (again). Nothing without a backend.
     void open();
     /// Stops watching; what was known stays, as of now. Never waits: a hung monitor ends elsewhere.
@@ -114,6 +121,8 @@ private:
     std::shared_ptr<OperatorGate> m_gate; ///< shared with a release that is still under way
     std::unique_ptr<LocalInstances> m_instances;
     std::unique_ptr<Monitor> m_monitor;
+    std::shared_ptr<Journal> m_journal; ///< shared with monitors and releases that are still ending
+    std::string m_journalId;
     Mailbox m_mailbox;
     LinkStatus m_link;
     Instant m_openedAt;
