@@ -73,7 +73,7 @@ Result<Duration> parseDuration(std::string_view text)
     }
     if (total > static_cast<long double>(kLongest.count()))
         return badDuration(text, "it is longer than ten years");
-    return Duration(static_cast<Duration::rep>(total));
+    return Duration(static_cast<Duration::rep>(total + 0.5L)); // 4.1 s is not a nanosecond less
 }
 
 std::string durationText(Duration duration)

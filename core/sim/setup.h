@@ -95,7 +95,7 @@ struct Step {
     enum class Way { Both, To, From };
     Duration at{};
     Verb verb = Verb::Clear;
-    std::string target; ///< an instance, "leader", "store" or "console"
+    std::string target; ///< an instance, "leader", "follower", "store" or "console"
     std::string peer = "store"; ///< Cut: "store" or "queue"
     Way way = Way::Both;
     Duration span{}; ///< how long it lasts

@@ -17,6 +17,14 @@ World::Node *World::resolve(const std::string &name)
     int index = -1;
     if (name == "leader")
         index = m_truth.heldUntil > m_now ? m_truth.holder : m_lastHolder;
+    if (name == "follower") { // the first that could take over
+        const Node *leader = resolve("leader");
+        for (const auto &node : m_nodes) {
+            if (node.get() != leader && node->up && !node->stands())
+                return node.get();
+        }
+        return nullptr;
+    }
     for (std::size_t i = 0; i < m_names.size() && index < 0; ++i)
         index = m_names[i] == name ? static_cast<int>(i) : -1;
     return index < 0 ? nullptr : m_nodes[static_cast<std::size_t>(index)].get();
