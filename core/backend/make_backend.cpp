@@ -6,6 +6,9 @@
 #ifdef TENURE_HAVE_REDIS
 #include "core/backend/redis/redis_backend.h"
 #endif
+#ifdef TENURE_HAVE_KUBERNETES
+#include "core/backend/kubernetes/kubernetes_backend.h"
+#endif
 #ifdef TENURE_HAVE_POSTGRES
 #include "core/backend/postgres/postgres_backend.h"
 #endif
@@ -24,6 +27,10 @@ Result<std::shared_ptr<const Backend>> makeBackend(const StoreUri &uri)
 #ifdef TENURE_HAVE_REDIS
     if (uri.scheme.starts_with("redis"))
         return makeRedisBackend(uri);
+#endif
+#ifdef TENURE_HAVE_KUBERNETES
+    if (uri.scheme == "kubernetes")
+        return makeKubernetesBackend(uri);
 #endif
 #ifdef TENURE_HAVE_POSTGRES
     if (uri.scheme == "postgresql")

@@ -132,11 +132,11 @@ public:
     /// be used again. A stream beside it has to find that out by itself.
     void suspect()
     {
-        if (openStreams == 0)
+        if (streams.empty())
             disconnect();
     }
 
-    std::size_t openStreams = 0;
+    std::vector<HttpTransfer *> streams; ///< open ones
 
 private:
     static CURLM *makeMulti()
@@ -176,12 +176,12 @@ public:
     Stream(HttpClient::Core &core, const HttpRequest &request) : m_core(core), m_request(request)
     {
         m_transfer = m_core.start(m_request, HttpTransfer::Body::Stream);
-        ++m_core.openStreams;
+        m_core.streams.push_back(m_transfer.get());
     }
     ~Stream() override
     {
+        std::erase(m_core.streams, m_transfer.get());
         m_core.end(std::move(m_transfer));
-        --m_core.openStreams;
     }
 
     Result<void> waitForHeaders(Instant deadline)
@@ -285,6 +285,14 @@ Result<std::unique_ptr<HttpStream>> HttpClient::open(const HttpRequest &request,
     if (auto opened = stream->waitForHeaders(deadline); !opened)
         return fail(std::move(opened.error()));
     return stream;
+}
+
+void HttpClient::waitAny(Instant deadline)
+{
+    m_core->drive(deadline, [this] {
+        return std::any_of(m_core->streams.begin(), m_core->streams.end(),
+            [](HttpTransfer *stream) { return stream->done() || !stream->response().body.empty(); });
+    });
 }
 
 void HttpClient::interrupt()

@@ -107,6 +107,8 @@ public:
         std::span<const HttpRequest> requests, Instant deadline);
     /// Sends and waits for the headers. Errors as for a GET.
     [[nodiscard]] Result<std::unique_ptr<HttpStream>> open(const HttpRequest &request, Instant deadline);
+    /// Returns when one of the open streams has something to read, at `deadline`, or when interrupted.
+    void waitAny(Instant deadline);
     /// Makes the call under way, and every later one, fail with Unavailable at once. Any thread.
     void interrupt();
     /// Drops every connection; the next call opens a fresh one. No stream may be open.

@@ -200,6 +200,12 @@ Result<std::unique_ptr<HttpStream>> Api::open(const HttpRequest &request, Instan
     }
 }
 
+void Api::waitAny(Instant deadline)
+{
+    if (m_client)
+        m_client->waitAny(deadline);
+}
+
 void Api::interrupt()
 {
     const std::lock_guard lock(m_mutex);

@@ -28,6 +28,7 @@ public:
     [[nodiscard]] Result<HttpResponse> send(const HttpRequest &request, Instant deadline);
     [[nodiscard]] Result<std::unique_ptr<HttpStream>> open(
         const HttpRequest &request, Instant deadline);
+    void waitAny(Instant deadline); ///< as HttpClient's
     /// Every call under way or later fails. Any thread.
     void interrupt();
     void disconnect();

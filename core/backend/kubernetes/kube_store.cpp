@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/backend/kubernetes/kube_store.h"
+
+#include "core/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+namespace tenure::kube
+{
+namespace
+{
+
+using Json = nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kPage = 500; ///< as kubectl asks for
+constexpr Duration kScopesFresh = 1min;
+constexpr Duration kRightsFresh = 5min;
+constexpr Duration kEpochFresh = 30s;
+
+
+/// "2|token": the third scope, from the server's token on.
+struct Cursor {
+    std::size_t scope = 0;
+    std::string next;
+    static Cursor parse(const std::string &text)
+    {
+        Cursor out;
+        const std::size_t bar = text.find('|');
+        if (bar == std::string::npos)
+            return out;
+        std::from_chars(text.data(), text.data() + bar, out.scope);
+        out.next = text.substr(bar + 1);
+        return out;
+    }
+    [[nodiscard]] std::string text() const { return std::to_string(scope) + "|" + next; }
+};
+
+} // namespace
+
+std::vector<Result<Reply>> KubeStore::execute(std::span<const Command> commands, Instant deadline)
+{
+    std::vector<std::unique_ptr<Work>> works(commands.size());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        if (!std::holds_alternative<List>(commands[i]))
+            works[i] = std::make_unique<Work>(commands[i], *m_settings, *m_view);
+    }
+    carryOut(works, deadline);
+    std::vector<Result<Reply>> out;
+    out.reserve(commands.size());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        if (const auto *listing = std::get_if<List>(&commands[i]))
+            out.push_back(list(*listing, deadline));
+        else
+            out.push_back(*std::move(works[i]->result));
+    }
+    return out;
+}
+
+/// Rounds of parallel requests: in each, every lease's first unfinished command takes one step.
+void KubeStore::carryOut(std::vector<std::unique_ptr<Work>> &works, Instant deadline)
+{
+    while (true) {
+        std::set<std::string_view> busy;
+        std::vector<HttpRequest> requests;
+        std::vector<Work *> askers;
+        for (const auto &work : works) {
+            if (!work || work->result || busy.count(work->key()) != 0)
+                continue;
+            if (auto request = work->next()) {
+                busy.insert(work->key());
+                requests.push_back(*std::move(request));
+                askers.push_back(work.get());
+            }
+        }
+        if (requests.empty())
+            return;
+        const auto responses = m_api.sendAll(requests, deadline);
+        for (std::size_t i = 0; i < askers.size(); ++i)
+            askers[i]->answer(responses[i]);
+    }
+}
+
+Result<Reply> KubeStore::list(const List &list, Instant deadline)
+{
+    if (!m_scopes || BootClock::now() > m_scopesUntil) {
+        auto scopes = scopesOf(m_api, deadline);
+        if (!scopes)
+            return fail(std::move(scopes.error()));
+        m_scopes = *std::move(scopes);
+        m_scopesUntil = BootClock::now() + kScopesFresh;
+    }
+    Cursor cursor = Cursor::parse(list.cursor);
+    Reply reply;
+    if (cursor.scope >= m_scopes->size())
+        return reply;
+    const std::size_t limit = std::clamp<std::size_t>(list.pageSize, 1, kPage);
+    const auto page = leasePage(m_api, *m_view, (*m_scopes)[cursor.scope], cursor.next, limit, deadline);
+    if (!page) {
+        if (page.error().kind == ErrorKind::Denied)
+            m_scopes.reset();
+        return fail(page.error());
+    }
+    const Instant now = BootClock::now();
+    for (const LeasePage::Row &row : page->rows) {
+        const auto seen = m_view->find(row.key);
+        if (!seen || !seen->object)
+            continue;
+        const LeaseId id = idOf(*seen->object, *m_settings);
+        if (globMatch(list.glob, id.name()))
+            reply.records.push_back(recordOf(id, *seen, now, Judge::ByAnyClue, ReadDepth::Full));
+    }
+    reply.serverTime = m_view->serverTime(now);
+    cursor.next = page->next;
+    if (cursor.next.empty())
+        ++cursor.scope;
+    if (!cursor.next.empty() || cursor.scope < m_scopes->size())
+        reply.cursor = cursor.text();
+    return reply;
+}
+
+/// What one may not do is asked now and then, not at each proof of life.
+void KubeStore::readRights(Instant deadline)
+{
+    const Instant now = BootClock::now();
+    if (now < m_rightsUntil)
+        return;
+    const std::string where = m_settings->namespaces.empty() ? std::string() : m_settings->namespaces.front();
+    const std::vector<Deed> deeds{{"list", "leases", where}, {"watch", "leases", where},
+        {"create", "leases", where}, {"update", "leases", where}, {"patch", "leases", where}};
+    static constexpr std::array<const char *, 5> kMeans{"the leases cannot be seen all at once",
+        "changes are polled for, not pushed", "a candidate cannot make a Lease that is not there yet",
+        "a candidate cannot acquire, renew or release", "a release by hand (ask, hold, clear) is refused"};
+    const auto allowed = mayDo(m_api, deeds, deadline);
+    if (!allowed)
+        return;
+    m_rights.clear();
+    for (std::size_t i = 0; i < deeds.size(); ++i) {
+        if (!(*allowed)[i]) {
+            m_rights.push_back("You may not " + deeds[i].verb + " leases"
+                + (where.empty() ? " in the whole cluster" : " in the namespace " + where) + ": " + kMeans[i] + ".");
+        }
+    }
+    m_rightsUntil = now + kRightsFresh;
+}
+
+Result<StoreFacts> KubeStore::probe(Instant deadline)
+{
+    const Instant now = BootClock::now();
+    std::vector<HttpRequest> requests{jsonRequest("GET", "/version")};
+    if (now >= m_epochUntil)
+        requests.push_back(jsonRequest("GET", "/api/v1/namespaces/kube-system"));
+    const auto responses = m_api.sendAll(requests, deadline);
+    const auto &version = responses.front();
+    if (!version)
+        return fail(version.error());
+    if (version->status != 200)
+        return fail(errorOf(*version, {"get", "version", ""}, *m_settings));
+    m_view->noteClock(Heard::of(*version));
+    StoreFacts facts;
+    facts.roundTrip = version->receivedAt - version->sentAt;
+    const Json root = Json::parse(version->body, nullptr, false);
+    if (!root.is_object())
+        return fail(ErrorKind::Corrupt, "The server does not answer as a Kubernetes API server", m_settings->display);
+    facts.server = "Kubernetes " + printable(root.value("gitVersion", std::string("of unknown version")), 80);
+    if (responses.size() > 1 && responses[1]) {
+        const Json system = Json::parse(responses[1]->body, nullptr, false);
+        const bool known = responses[1]->status == 200 && system.is_object() && system.contains("metadata");
+        m_epoch = known ? system["metadata"].value("uid", "unknown") : "unknown";
+        m_epochUntil = now + kEpochFresh;
+    }
+    facts.epoch = m_epoch.empty() ? "unknown" : m_epoch;
+    facts.serverTime = m_view->serverTime(BootClock::now());
+    readRights(deadline);
+    facts.notes = m_rights;
+    if (!m_settings->target.tls.verify)
+        facts.notes.emplace_back("The server's certificate is not checked (insecure-skip-tls-verify).");
+    if (m_settings->show == Show::Elections && !m_settings->bareNames)
+        facts.notes.emplace_back("Node heartbeats and API server identities are hidden; show=all shows them.");
+    return facts;
+}
+
+Result<std::string> KubeStore::init(bool /*dryRun*/, Instant /*deadline*/)
+{
+    return "Nothing needs to be made: a Lease comes into being when a candidate acquires it. The namespace must exist.";
+}
+
+} // namespace tenure::kube

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/backend/kubernetes/kube_view.h"
+
+#include "core/backend/kubernetes/kube_time.h"
+
+#include <algorithm>
+
+namespace tenure::kube
+{
+namespace
+{
+
+using namespace std::chrono_literals;
+
+constexpr Duration kLiveFor = 4s; ///< longer than the feed's pause between two proofs
+/// Beyond this a time is somebody's nonsense and says nothing of a clock.
+constexpr Duration kBelievable = std::chrono::hours(24);
+constexpr Duration kGrain = 1s; ///< of Date and of managedFields
+
+/// Answers and events overtake each other. What is older than what is known is believed only when it
+/// was asked for afterwards: then the server itself went back.
+bool mayGoBack(const Seen &known, const Heard &heard)
+{
+    return heard.sentAt != Instant() && heard.sentAt > known.heardAt;
+}
+
+} // namespace
+
+std::string keyOf(const LeaseObject &object)
+{
+    return object.nameSpace + "/" + object.name;
+}
+
+void ServerClock::note(const Heard &heard)
+{
+    if (!heard.date || heard.sentAt == Instant())
+        return;
+    // At some moment between sent and received the server's clock was within [date, date + 1 s).
+    const Duration date = heard.date->time_since_epoch();
+    const Duration least = date - heard.receivedAt.time_since_epoch();
+    const Duration most = date + kGrain - heard.sentAt.time_since_epoch();
+    m_least = m_least ? std::max(*m_least, least) : least;
+    m_most = m_most ? std::min(*m_most, most) : most;
+    if (*m_least > *m_most) { // a clock was set
+        m_least = least;
+        m_most = most;
+    }
+}
+
+std::optional<WallTime> ServerClock::at(Instant moment) const
+{
+    if (!m_least)
+        return std::nullopt;
+    const Duration middle = *m_least + (*m_most - *m_least) / 2;
+    return WallTime(std::chrono::duration_cast<std::chrono::microseconds>(
+        moment.time_since_epoch() + middle));
+}
+
+Duration ServerClock::uncertainty() const
+{
+    return m_least ? (*m_most - *m_least) / 2 : kGrain;
+}
+
+std::optional<Instant> Seen::expiry(Duration fallback) const
+{
+    if (!object || !object->held())
+        return std::nullopt;
+    return changedAt + object->duration().value_or(fallback);
+}
+
+/// What the clocks tell of a state that is new to us.
+void View::judgeAge(Seen &seen, const Seen *before, const Heard &heard) const
+{
+    const LeaseObject &object = *seen.object;
+    const auto now = m_clock.at(heard.receivedAt);
+    const auto renewed = parseTime(object.renewTime);
+    const auto acquired = parseTime(object.acquireTime);
+    std::optional<WallTime> written = object.writtenAt;
+    if (written)
+        *written += std::chrono::microseconds(500'000); // the middle of its second
+    if (seen.observed) {
+        seen.renewedAt = now;
+    } else if (now && written) {
+        seen.age = std::max<Duration>(*now - *written, Duration::zero());
+        seen.renewedAt = *now - std::chrono::duration_cast<std::chrono::microseconds>(*seen.age);
+    }
+    const auto dated = written ? written : seen.renewedAt;
+    if (renewed && dated) {
+        const Duration skew = *renewed - *dated;
+        if (skew < kBelievable && skew > -kBelievable)
+            seen.skew = skew;
+    }
+    const bool sameTerm = before != nullptr && before->object && before->acquiredAt
+        && before->object->acquireTime == object.acquireTime && before->object->holder == object.holder;
+    if (sameTerm)
+        seen.acquiredAt = before->acquiredAt;
+    else if (seen.observed && object.acquireTime == object.renewTime)
+        seen.acquiredAt = now;
+    else if (acquired && seen.skew)
+        seen.acquiredAt = *acquired - std::chrono::duration_cast<std::chrono::microseconds>(*seen.skew);
+    if (seen.acquiredAt && seen.renewedAt)
+        seen.acquiredAt = std::min(*seen.acquiredAt, *seen.renewedAt);
+}
+
+View::Change View::note(LeaseObject object, const Heard &heard)
+{
+    const std::string key = keyOf(object);
+    const std::lock_guard lock(m_mutex);
+    m_clock.note(heard);
+    const auto found = m_leases.find(key);
+    Seen *known = found != m_leases.end() ? &found->second : nullptr;
+    const bool same = known != nullptr && known->object && known->object->uid == object.uid;
+    if (same && known->object->resourceVersion == object.resourceVersion) {
+        known->heardAt = std::max(known->heardAt, heard.receivedAt);
+        return Change::None;
+    }
+    const bool back = known != nullptr && object.version < known->version;
+    if (back && !mayGoBack(*known, heard))
+        return Change::Older;
+    Seen next;
+    next.changedAt = next.heardAt = heard.receivedAt;
+    next.observed = known != nullptr;
+    next.highest = std::max(known != nullptr ? known->highest : FencingToken(), object.token);
+    if (known != nullptr) {
+        next.notBefore = known->notBefore;
+        if (const auto expiry = known->expiry(Duration::zero()); expiry && (back || !same))
+            next.notBefore = std::max(next.notBefore, *expiry);
+    }
+    next.version = object.version;
+    next.object = std::make_shared<const LeaseObject>(std::move(object));
+    judgeAge(next, known, heard);
+    const Change change = known != nullptr ? Change::Changed : Change::First;
+    m_leases.insert_or_assign(key, std::move(next));
+    return change;
+}
+
+View::Change View::noteAbsent(const std::string &key, const Heard &heard, std::uint64_t version)
+{
+    const std::lock_guard lock(m_mutex);
+    m_clock.note(heard);
+    const auto found = m_leases.find(key);
+    if (found == m_leases.end()) {
+        Seen nothing;
+        nothing.changedAt = nothing.heardAt = heard.receivedAt;
+        m_leases.emplace(key, std::move(nothing));
+        return Change::First;
+    }
+    Seen &known = found->second;
+    if (!known.object) {
+        known.heardAt = std::max(known.heardAt, heard.receivedAt);
+        return Change::None;
+    }
+    if (version < known.version && !mayGoBack(known, heard))
+        return Change::Older;
+    if (const auto expiry = known.expiry(Duration::zero()))
+        known.notBefore = std::max(known.notBefore, *expiry);
+    known.object.reset();
+    known.version = std::max(known.version, version);
+    known.changedAt = known.heardAt = heard.receivedAt;
+    known.observed = true;
+    known.acquiredAt = known.renewedAt = std::nullopt;
+    return Change::Changed;
+}
+
+void View::noteClock(const Heard &heard)
+{
+    const std::lock_guard lock(m_mutex);
+    m_clock.note(heard);
+}
+
+std::optional<Seen> View::find(const std::string &key) const
+{
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_leases.find(key);
+    return found == m_leases.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<WallTime> View::serverTime(Instant moment) const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_clock.at(moment);
+}
+
+Duration View::clockUncertainty() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_clock.uncertainty();
+}
+
+void View::streamProven(Instant at)
+{
+    const std::lock_guard lock(m_mutex);
+    m_proven = m_proven ? std::max(*m_proven, at) : at;
+}
+
+void View::streamEnded()
+{
+    const std::lock_guard lock(m_mutex);
+    m_proven.reset();
+}
+
+bool View::live(Instant now) const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_proven && now - *m_proven < kLiveFor;
+}
+
+std::vector<std::string> View::present() const
+{
+    const std::lock_guard lock(m_mutex);
+    std::vector<std::string> keys;
+    for (const auto &[key, seen] : m_leases) {
+        if (seen.object)
+            keys.push_back(key);
+    }
+    return keys;
+}
+
+} // namespace tenure::kube
