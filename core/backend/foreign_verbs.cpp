@@ -10,7 +10,8 @@ std::string whyNotReleased(const LeaseRecord &record, OperatorVerb verb)
 {
     const std::string &kind = record.kind;
     if (kind == "quartz") {
-        return "A member of a Quartz cluster is no leader, and its locks last as long as a transaction: "
+        return "A member of a Quartz cluster is no leader, and its locks last as long as a "
+               "transaction: "
                "stop the member, the others take its work over";
     }
     switch (verb) {
@@ -18,7 +19,8 @@ std::string whyNotReleased(const LeaseRecord &record, OperatorVerb verb)
         if (kind == "vault")
             return "Vault is asked with its own command: vault operator step-down";
         if (kind == "advisory")
-            return "A session understands no request: ask the people who run it, or clear to end the session";
+            return "A session understands no request: ask the people who run it, or clear to end "
+                   "the session";
         if (kind != "tenure" && kind != "river") {
             return "A holder of the format \"" + printable(kind, 40)
                 + "\" understands no request; hold or clear instead";
@@ -26,15 +28,18 @@ std::string whyNotReleased(const LeaseRecord &record, OperatorVerb verb)
         break;
     case OperatorVerb::Hold:
         if (kind == "advisory")
-            return "An advisory lock lives with its session: nobody can hold it for a time; clear ends the session";
+            return "An advisory lock lives with its session: nobody can hold it for a time; clear "
+                   "ends the session";
         if (kind == "pglock")
             return "This format knows no time, so a hold would keep nobody out; clear instead";
         break;
     case OperatorVerb::Clear:
         if (kind == "vault" && !record.hold)
-            return "Vault would take it again by itself within 5 s: hold it, or run vault operator step-down";
+            return "Vault would take it again by itself within 5 s: hold it, or run vault operator "
+                   "step-down";
         if (kind == "advisory" && record.version.empty())
-            return "It is not one session of a client, seen with its start, that holds it: nothing is ended";
+            return "It is not one session of a client, seen with its start, that holds it: nothing "
+                   "is ended";
         break;
     }
     return {};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/backend/foreign_verbs.h"
 #include "core/backend/postgres/pg_advisory_view.h"
 #include "core/backend/postgres/pg_foreign.h"
 #include "core/base/random.h"
@@ -53,37 +52,17 @@ std::string factOf(const LeaseRecord &record, const char *name)
     return found == record.facts.end() ? std::string("(none)") : found->value;
 }
 
-AdvisoryRow session(int pid, const char *application, bool granted = true)
-{
-    AdvisoryRow row;
-    row.objid = 42;
-    row.pid = pid;
-    row.mode = "ExclusiveLock";
-    row.granted = granted;
-    row.application = application;
-    row.user = "app";
-    row.client = "10.0.0.5";
-    row.port = 5000 + pid;
-    row.startUs = us(-3600);
-    row.state = "idle";
-    row.stateUs = us(-60);
-    row.backend = "client backend";
-    row.nowUs = us(0);
-    row.version = "[0, 42, 1, " + std::to_string(pid) + ", 1.5]";
-    if (!granted)
-        row.waitUs = us(-5);
-    return row;
-}
-
 /// Any bytes, often those that matter to a parser.
 std::string noise(Random &random)
 {
-    static const std::vector<std::string> kPieces{"infinity", "-infinity", "hold:", "/", "%", "%2F", std::string(1, '\0'), "\xff",
-        "'", "\"", "advisory:", "-", ",", "9223372036854775807", "99999999999999999999", "{T}", "public.t", ":"};
+    static const std::vector<std::string> kPieces{"infinity", "-infinity", "hold:", "/", "%", "%2F",
+        std::string(1, '\0'), "\xff", "'", "\"", "advisory:", "-", ",", "9223372036854775807",
+        "99999999999999999999", "{T}", "public.t", ":"};
     std::string out;
     for (std::uint64_t i = random.next() % 6; i > 0; --i) {
         const std::uint64_t draw = random.next();
-        out += draw % 3 == 0 ? std::string(1, static_cast<char>(draw >> 8U)) : kPieces[(draw >> 8U) % kPieces.size()];
+        out += draw % 3 == 0 ? std::string(1, static_cast<char>(draw >> 8U))
+                             : kPieces[(draw >> 8U) % kPieces.size()];
     }
     return out;
 }
@@ -106,13 +85,6 @@ private Q_SLOTS:
     void aFreeRowTellsWhoHadIt();
     void noTableNameBecomesSql();
     void everyWriteCompares();
-    void advisoryKeys_data();
-    void advisoryKeys();
-    void advisorySessions();
-    void advisoryWithoutRights();
-    void whatIsNeverEnded();
-    void verbsAreRefusedWithAWayOut_data();
-    void verbsAreRefusedWithAWayOut();
     void anyBytesDo();
 };
 
@@ -121,22 +93,38 @@ void TstPgForeign::tablesAreKnownByTheirColumns_data()
     QTest::addColumn<QString>("columns");
     QTest::addColumn<QString>("kind");
     QTest::addColumn<bool>("withZone");
-    QTest::newRow("shedlock") << "name:S lock_until:D locked_at:D locked_by:S" << "shedlock" << false;
-    QTest::newRow("shedlock, zoned") << "name:S lock_until:D/tz locked_at:D/tz locked_by:S" << "shedlock" << true;
-    QTest::newRow("shedlock and more") << "id:N locked_by:S locked_at:D lock_until:D name:S" << "shedlock" << false;
-    QTest::newRow("spring") << "lock_key:S region:S client_id:S created_date:D expired_after:D" << "spring" << false;
-    QTest::newRow("spring, old") << "lock_key:S region:S client_id:S created_date:D" << "spring" << false;
-    QTest::newRow("river") << "elected_at:D/tz expires_at:D/tz leader_id:S name:S" << "river" << true;
-    QTest::newRow("oban") << "name:S node:S started_at:D expires_at:D" << "oban" << false;
-    QTest::newRow("oban for python") << "name:S node:S elected_at:D expires_at:D" << "oban" << false;
-    QTest::newRow("pglock") << "name:S record_version_number:N data:U owner:S" << "pglock" << false;
-    QTest::newRow("vault") << "ha_key:S ha_identity:S ha_value:S valid_until:D/tz" << "vault" << true;
-    QTest::newRow("quartz") << "sched_name:S instance_name:S last_checkin_time:N checkin_interval:N" << "quartz" << false;
-    QTest::newRow("a text where a time should be") << "name:S lock_until:S locked_at:D locked_by:S" << "" << false;
-    QTest::newRow("a column is missing") << "name:S lock_until:D locked_by:S" << "" << false;
-    QTest::newRow("a longer name") << "nickname:S lock_until:D locked_at:D locked_by:S" << "" << false;
-    QTest::newRow("warehouse") << "name:S amount:N" << "" << false;
-    QTest::newRow("nothing") << "" << "" << false;
+    QTest::newRow("shedlock") << "name:S lock_until:D locked_at:D locked_by:S"
+                              << "shedlock" << false;
+    QTest::newRow("shedlock, zoned") << "name:S lock_until:D/tz locked_at:D/tz locked_by:S"
+                                     << "shedlock" << true;
+    QTest::newRow("shedlock and more") << "id:N locked_by:S locked_at:D lock_until:D name:S"
+                                       << "shedlock" << false;
+    QTest::newRow("spring") << "lock_key:S region:S client_id:S created_date:D expired_after:D"
+                            << "spring" << false;
+    QTest::newRow("spring, old") << "lock_key:S region:S client_id:S created_date:D"
+                                 << "spring" << false;
+    QTest::newRow("river") << "elected_at:D/tz expires_at:D/tz leader_id:S name:S"
+                           << "river" << true;
+    QTest::newRow("oban") << "name:S node:S started_at:D expires_at:D"
+                          << "oban" << false;
+    QTest::newRow("oban for python") << "name:S node:S elected_at:D expires_at:D"
+                                     << "oban" << false;
+    QTest::newRow("pglock") << "name:S record_version_number:N data:U owner:S"
+                            << "pglock" << false;
+    QTest::newRow("vault") << "ha_key:S ha_identity:S ha_value:S valid_until:D/tz"
+                           << "vault" << true;
+    QTest::newRow("quartz") << "sched_name:S instance_name:S last_checkin_time:N checkin_interval:N"
+                            << "quartz" << false;
+    QTest::newRow("a text where a time should be") << "name:S lock_until:S locked_at:D locked_by:S"
+                                                   << "" << false;
+    QTest::newRow("a column is missing") << "name:S lock_until:D locked_by:S"
+                                         << "" << false;
+    QTest::newRow("a longer name") << "nickname:S lock_until:D locked_at:D locked_by:S"
+                                   << "" << false;
+    QTest::newRow("warehouse") << "name:S amount:N"
+                               << "" << false;
+    QTest::newRow("nothing") << ""
+                             << "" << false;
 }
 
 void TstPgForeign::tablesAreKnownByTheirColumns()
@@ -178,7 +166,8 @@ void TstPgForeign::namesRoundTrip()
             const ForeignTable table = tableOf(format, quoted);
             QVERIFY(rowKey(table, leaseName(table, two)) == two);
         }
-        for (const Format format : {Format::ShedLock, Format::River, Format::PgLock, Format::Vault}) {
+        for (const Format format :
+            {Format::ShedLock, Format::River, Format::PgLock, Format::Vault}) {
             const ForeignTable table = tableOf(format, quoted);
             QVERIFY(rowKey(table, leaseName(table, one)) == one);
         }
@@ -208,22 +197,36 @@ void TstPgForeign::rows_data()
     QTest::addColumn<QString>("heldBy"); ///< operator
     const QString later = QString::fromStdString(us(30));
     const QString earlier = QString::fromStdString(us(-30));
-    QTest::newRow("held") << Format::ShedLock << QByteArray("web-1") << later << "web-1" << 30 << "";
+    QTest::newRow("held") << Format::ShedLock << QByteArray("web-1") << later << "web-1" << 30
+                          << "";
     QTest::newRow("over") << Format::ShedLock << QByteArray("web-1") << earlier << "" << -1 << "";
-    QTest::newRow("ends now") << Format::ShedLock << QByteArray("web-1") << QString::fromStdString(us(0)) << "" << -1 << "";
-    QTest::newRow("never ends") << Format::ShedLock << QByteArray("web-1") << "infinity" << "web-1" << -1 << "";
-    QTest::newRow("ended before time") << Format::ShedLock << QByteArray("web-1") << "-infinity" << "" << -1 << "";
-    QTest::newRow("year 294276") << Format::ShedLock << QByteArray("web-1") << "9224318015999999999" << "web-1" << -1 << "";
-    QTest::newRow("not a number") << Format::River << QByteArray("a") << "soon" << "a" << -1 << "";
-    QTest::newRow("our hold") << Format::River << QByteArray("hold:anna") << later << "" << -1 << "anna";
-    QTest::newRow("our hold is over") << Format::River << QByteArray("hold:anna") << earlier << "" << -1 << "";
-    QTest::newRow("a holder that is called so") << Format::PgLock << QByteArray("hold:anna") << "" << "hold:anna" << -1 << "";
-    QTest::newRow("nobody") << Format::PgLock << QByteArray() << "" << "" << -1 << "";
+    QTest::newRow("ends now") << Format::ShedLock << QByteArray("web-1")
+                              << QString::fromStdString(us(0)) << "" << -1 << "";
+    QTest::newRow("never ends") << Format::ShedLock << QByteArray("web-1") << "infinity"
+                                << "web-1" << -1 << "";
+    QTest::newRow("ended before time") << Format::ShedLock << QByteArray("web-1") << "-infinity"
+                                       << "" << -1 << "";
+    QTest::newRow("year 294276") << Format::ShedLock << QByteArray("web-1") << "9224318015999999999"
+                                 << "web-1" << -1 << "";
+    QTest::newRow("not a number") << Format::River << QByteArray("a") << "soon"
+                                  << "a" << -1 << "";
+    QTest::newRow("our hold") << Format::River << QByteArray("hold:anna") << later << "" << -1
+                              << "anna";
+    QTest::newRow("our hold is over")
+        << Format::River << QByteArray("hold:anna") << earlier << "" << -1 << "";
+    QTest::newRow("a holder that is called so") << Format::PgLock << QByteArray("hold:anna") << ""
+                                                << "hold:anna" << -1 << "";
+    QTest::newRow("nobody") << Format::PgLock << QByteArray() << ""
+                            << "" << -1 << "";
     QTest::newRow("an empty name") << Format::Oban << QByteArray("") << later << "" << -1 << "";
-    QTest::newRow("oban") << Format::Oban << QByteArray("app@10.0.0.7") << later << "app@10.0.0.7" << 30 << "";
-    QTest::newRow("vault") << Format::Vault << QByteArray("8f14e45f") << later << "8f14e45f" << 30 << "";
-    QTest::newRow("quartz") << Format::Quartz << QByteArray("node-1") << "" << "node-1" << -1 << "";
-    QTest::newRow("bytes") << Format::River << QByteArray("\xff\x01") << later << QString::fromLatin1("\xff\x01") << 30 << "";
+    QTest::newRow("oban") << Format::Oban << QByteArray("app@10.0.0.7") << later << "app@10.0.0.7"
+                          << 30 << "";
+    QTest::newRow("vault") << Format::Vault << QByteArray("8f14e45f") << later << "8f14e45f" << 30
+                           << "";
+    QTest::newRow("quartz") << Format::Quartz << QByteArray("node-1") << ""
+                            << "node-1" << -1 << "";
+    QTest::newRow("bytes") << Format::River << QByteArray("\xff\x01") << later
+                           << QString::fromLatin1("\xff\x01") << 30 << "";
 }
 
 void TstPgForeign::rows()
@@ -240,7 +243,8 @@ void TstPgForeign::rows()
     if (!expires.isEmpty())
         row.expires = expires.toStdString();
     const LeaseRecord record = foreignRecord(tableOf(format), row);
-    QCOMPARE(QString::fromLatin1(QByteArray::fromStdString(record.holder.value_or(std::string()))), seenHolder);
+    QCOMPARE(QString::fromLatin1(QByteArray::fromStdString(record.holder.value_or(std::string()))),
+        seenHolder);
     QCOMPARE(record.remaining.has_value(), left >= 0);
     if (record.remaining)
         QVERIFY(*record.remaining == std::chrono::seconds(left));
@@ -276,7 +280,8 @@ void TstPgForeign::odditiesAreTold()
 
     ForeignTable onlyLook = tableOf(Format::ShedLock);
     onlyLook.mayUpdate = onlyLook.mayDelete = false;
-    QCOMPARE(factOf(foreignRecord(onlyLook, row), "rights"), std::string("this role may only look"));
+    QCOMPARE(
+        factOf(foreignRecord(onlyLook, row), "rights"), std::string("this role may only look"));
 
     ForeignRow spring = rowOf("6f1ed002-ab5c-4d1f-8a6b-0c1d2e3f4a5b");
     spring.key1 = "DEFAULT";
@@ -327,130 +332,8 @@ void TstPgForeign::everyWriteCompares()
     QVERIFY(writeSql(tableOf(Format::Quartz), ForeignVerb::Clear).empty());
     QVERIFY(writeSql(tableOf(Format::PgLock), ForeignVerb::Hold).empty());
     // ShedLock's clients remember that a row exists: without it they would never lock again.
-    QVERIFY(writeSql(tableOf(Format::ShedLock), ForeignVerb::Clear).find("DELETE") == std::string::npos);
-}
-
-void TstPgForeign::advisoryKeys_data()
-{
-    QTest::addColumn<quint32>("classid");
-    QTest::addColumn<quint32>("objid");
-    QTest::addColumn<int>("objsubid");
-    QTest::addColumn<QString>("name");
-    QTest::newRow("small") << 0U << 42U << 1 << "advisory:42";
-    QTest::newRow("zero") << 0U << 0U << 1 << "advisory:0";
-    QTest::newRow("negative") << 4294967008U << 2382691125U << 1 << "advisory:-1234567890123";
-    QTest::newRow("least") << 0x80000000U << 0U << 1 << "advisory:-9223372036854775808";
-    QTest::newRow("most") << 0x7fffffffU << 0xffffffffU << 1 << "advisory:9223372036854775807";
-    QTest::newRow("pair") << 7U << 9U << 2 << "advisory:7,9";
-    QTest::newRow("negative pair") << 4294967291U << 7U << 2 << "advisory:-5,7";
-    QTest::newRow("least pair") << 0x80000000U << 0xffffffffU << 2 << "advisory:-2147483648,-1";
-}
-
-void TstPgForeign::advisoryKeys()
-{
-    QFETCH(quint32, classid);
-    QFETCH(quint32, objid);
-    QFETCH(int, objsubid);
-    QFETCH(QString, name);
-    const AdvisoryKey key = advisoryKeyOf(classid, objid, objsubid);
-    QCOMPARE(QString::fromStdString(advisoryName(key)), name);
-    QVERIFY(advisoryKey(name.toStdString()) == key);
-    for (const char *wrong : {"advisory:", "advisory:x", "advisory:1 ", "advisory:007", "advisory:+1", "advisory:1,",
-             "advisory:1,2,3", "advisory:9223372036854775808", "advisory:2147483648,0", "Advisory:1", "advisory:-0"})
-        QVERIFY2(!advisoryKey(wrong), wrong);
-}
-
-void TstPgForeign::advisorySessions()
-{
-    std::vector<AdvisoryRow> rows{session(100, "worker-a"), session(101, "worker-b", false), session(102, "", false)};
-    AdvisoryRow other = session(100, "worker-a");
-    other.objsubid = 2;
-    other.classid = 7;
-    rows.push_back(other);
-    const auto records = advisoryRecords(rows);
-    QCOMPARE(records.size(), std::size_t(2));
-    const LeaseRecord &record = records.front();
-    QCOMPARE(record.lease.name(), std::string("advisory:42"));
-    QCOMPARE(record.holder.value_or(""), std::string("worker-a@10.0.0.5 pid 100"));
-    QCOMPARE(record.candidates, (std::vector<std::string>{"worker-b@10.0.0.5 pid 101", "app@10.0.0.5 pid 102"}));
-    QCOMPARE(record.version, rows.front().version);
-    QCOMPARE(factOf(record, "client"), std::string("10.0.0.5:5100"));
-    QCOMPARE(factOf(record, "waits"), std::string("worker-b@10.0.0.5 pid 101, for 5.0 s"));
-    QCOMPARE(factOf(record, "also holds"), std::string("advisory:7,42"));
-    QVERIFY(factOf(record, "held since").starts_with("some time between "));
-    QVERIFY(!record.remaining && record.note.empty());
-
-    // Waited for and held by nobody: what pg_locks shows in the moment of a handover.
-    const auto handover = advisoryRecords(std::vector<AdvisoryRow>{session(101, "worker-b", false)});
-    QVERIFY(!handover.front().holder);
-    QCOMPARE(handover.front().candidates.size(), std::size_t(1));
-}
-
-void TstPgForeign::advisoryWithoutRights()
-{
-    AdvisoryRow hidden = session(100, "worker-a");
-    hidden.client.clear();
-    hidden.startUs.reset();
-    hidden.state.clear();
-    hidden.stateUs.reset();
-    hidden.backend.clear();
-    hidden.version.clear();
-    const LeaseRecord record = advisoryRecords(std::vector<AdvisoryRow>{hidden}).front();
-    QCOMPARE(record.holder.value_or(""), std::string("worker-a@hidden pid 100"));
-    QVERIFY(record.note.find("pg_read_all_stats") != std::string::npos);
-    QVERIFY(!whyNotReleased(record, OperatorVerb::Clear).empty());
-}
-
-void TstPgForeign::whatIsNeverEnded()
-{
-    std::vector<AdvisoryRow> shared{session(100, "a"), session(101, "b")};
-    AdvisoryRow worker = session(100, "logical replication worker");
-    worker.backend = "logical replication worker";
-    AdvisoryRow prepared = session(0, "");
-    for (const auto &rows : {shared, std::vector<AdvisoryRow>{worker}, std::vector<AdvisoryRow>{prepared}}) {
-        const LeaseRecord record = advisoryRecords(rows).front();
-        QVERIFY(record.holder && !record.note.empty());
-        QVERIFY(record.version.empty());
-        QVERIFY(!whyNotReleased(record, OperatorVerb::Clear).empty());
-    }
-    // The same session twice, shared and exclusively, is one holder.
-    AdvisoryRow twice = session(100, "a");
-    twice.mode = "ShareLock";
-    const LeaseRecord one = advisoryRecords(std::vector<AdvisoryRow>{session(100, "a"), twice}).front();
-    QVERIFY(whyNotReleased(one, OperatorVerb::Clear).empty());
-}
-
-void TstPgForeign::verbsAreRefusedWithAWayOut_data()
-{
-    QTest::addColumn<QString>("kind");
-    QTest::addColumn<QString>("verbs"); ///< those that are possible: a(sk) h(old) c(lear)
-    QTest::newRow("tenure") << "tenure" << "ahc";
-    QTest::newRow("shedlock") << "shedlock" << "hc";
-    QTest::newRow("spring") << "spring" << "hc";
-    QTest::newRow("river") << "river" << "ahc";
-    QTest::newRow("oban") << "oban" << "hc";
-    QTest::newRow("pglock") << "pglock" << "c";
-    QTest::newRow("vault") << "vault" << "h";
-    QTest::newRow("quartz") << "quartz" << "";
-    QTest::newRow("advisory") << "advisory" << "c";
-}
-
-void TstPgForeign::verbsAreRefusedWithAWayOut()
-{
-    QFETCH(QString, kind);
-    QFETCH(QString, verbs);
-    LeaseRecord record;
-    record.kind = kind.toStdString();
-    record.holder = "x";
-    record.version = "seen";
-    const auto allowed = [&](OperatorVerb verb) { return whyNotReleased(record, verb).empty(); };
-    QCOMPARE(allowed(OperatorVerb::Ask), verbs.contains(QLatin1Char('a')));
-    QCOMPARE(allowed(OperatorVerb::Hold), verbs.contains(QLatin1Char('h')));
-    QCOMPARE(allowed(OperatorVerb::Clear), verbs.contains(QLatin1Char('c')));
-    record.holder.reset();
-    record.hold = OperatorHold{"anna", 1s};
-    if (kind == QLatin1String("vault"))
-        QVERIFY(whyNotReleased(record, OperatorVerb::Clear).empty());
+    QVERIFY(writeSql(tableOf(Format::ShedLock), ForeignVerb::Clear).find("DELETE")
+        == std::string::npos);
 }
 
 void TstPgForeign::anyBytesDo()
@@ -459,7 +342,8 @@ void TstPgForeign::anyBytesDo()
     for (int round = 0; round < 5000; ++round) {
         const auto format = static_cast<Format>(random.next() % 9);
         const ForeignTable table = tableOf(format);
-        const auto maybe = [&] { return random.next() % 3 == 0 ? std::nullopt : std::optional(noise(random)); };
+        const auto maybe
+            = [&] { return random.next() % 3 == 0 ? std::nullopt : std::optional(noise(random)); };
         ForeignRow row{noise(random), noise(random), maybe(), maybe(), maybe(), maybe(),
             random.next() % 4 == 0 ? noise(random) : us(0), maybe(), noise(random), noise(random)};
         const LeaseRecord record = foreignRecord(table, row);

@@ -38,7 +38,8 @@ std::string sessionName(const AdvisoryRow &row)
     if (row.pid == 0)
         return "a prepared transaction";
     const std::string &who = row.application.empty() ? row.user : row.application;
-    return (who.empty() ? std::string("session") : who) + "@" + placeOf(row) + " pid " + std::to_string(row.pid);
+    return (who.empty() ? std::string("session") : who) + "@" + placeOf(row) + " pid "
+        + std::to_string(row.pid);
 }
 
 std::string since(const std::optional<std::string> &us, const std::string &nowUs)
@@ -47,14 +48,16 @@ std::string since(const std::optional<std::string> &us, const std::string &nowUs
     const auto now = wallTimeOf(nowUs);
     if (!at || !now)
         return {};
-    return rfc3339(*at) + ", " + durationText(std::max<Duration>(*now - *at, Duration::zero())) + " ago";
+    return rfc3339(*at) + ", " + durationText(std::max<Duration>(*now - *at, Duration::zero()))
+        + " ago";
 }
 
 std::string ageOf(const std::optional<std::string> &us, const std::string &nowUs)
 {
     const auto at = wallTimeOf(us);
     const auto now = wallTimeOf(nowUs);
-    return at && now ? durationText(std::max<Duration>(*now - *at, Duration::zero())) : std::string();
+    return at && now ? durationText(std::max<Duration>(*now - *at, Duration::zero()))
+                     : std::string();
 }
 
 /// What else ends when a session ends: for each pid the names of the keys that it holds.
@@ -84,11 +87,13 @@ public:
     {
         m_record.lease = LeaseId::observed(advisoryName(key));
         m_record.kind = "advisory";
-        fact("key", key.pair ? std::to_string(key.one) + ", " + std::to_string(key.two) + " (two ints)"
-                             : std::to_string(key.one) + " (one bigint)");
+        fact("key",
+            key.pair ? std::to_string(key.one) + ", " + std::to_string(key.two) + " (two ints)"
+                     : std::to_string(key.one) + " (one bigint)");
     }
 
-    LeaseRecord record(const std::vector<const AdvisoryRow *> &holders, const std::vector<const AdvisoryRow *> &waiters)
+    LeaseRecord record(const std::vector<const AdvisoryRow *> &holders,
+        const std::vector<const AdvisoryRow *> &waiters)
     {
         for (const AdvisoryRow *waiter : waiters) {
             const std::string waits = ageOf(waiter->waitUs, waiter->nowUs);
@@ -116,15 +121,17 @@ private:
         m_record.raw = row.mode + " " + sessionName(row);
         if (row.pid == 0) {
             m_record.version.clear();
-            m_record.note = "held by a prepared transaction: it lasts until somebody commits or rolls that back";
+            m_record.note = "held by a prepared transaction: it lasts until somebody commits or "
+                            "rolls that back";
             return;
         }
         if (row.mode == "ShareLock")
             fact("mode", "shared");
         fact("session", "pid " + std::to_string(row.pid) + ", user " + row.user);
         fact("session start", since(row.startUs, row.nowUs));
-        fact("client", row.client.empty() ? (row.startUs ? "unix socket" : "hidden from this role")
-                                           : row.client + ":" + std::to_string(row.port));
+        fact("client",
+            row.client.empty() ? (row.startUs ? "unix socket" : "hidden from this role")
+                               : row.client + ":" + std::to_string(row.port));
         fact("application", row.application);
         fact("held since", heldSince(row));
         fact("state", row.state + (row.stateUs ? " for " + ageOf(row.stateUs, row.nowUs) : ""));
@@ -134,7 +141,8 @@ private:
         fact("lasts", "until its session ends or unlocks it; no time runs");
         if (row.backend != "client backend" && !row.backend.empty()) {
             m_record.version.clear();
-            m_record.note = "held by the server's own process (" + row.backend + "): not to be ended";
+            m_record.note
+                = "held by the server's own process (" + row.backend + "): not to be ended";
         } else if (!row.startUs) {
             m_record.note = "this role may not see whose session it is; pg_read_all_stats lets it";
         }
@@ -161,7 +169,8 @@ private:
         }
         m_record.holder = all;
         m_record.raw = "ShareLock " + all;
-        m_record.note = std::to_string(holders.size()) + " sessions share this lock: none of them leads alone";
+        m_record.note = std::to_string(holders.size())
+            + " sessions share this lock: none of them leads alone";
     }
 
     const HeldBySession &m_held;
@@ -172,7 +181,8 @@ private:
 
 std::string advisoryName(const AdvisoryKey &key)
 {
-    return std::string(kPrefix) + std::to_string(key.one) + (key.pair ? "," + std::to_string(key.two) : "");
+    return std::string(kPrefix) + std::to_string(key.one)
+        + (key.pair ? "," + std::to_string(key.two) : "");
 }
 
 std::optional<AdvisoryKey> advisoryKey(std::string_view name)
@@ -201,38 +211,50 @@ AdvisoryKey advisoryKeyOf(std::uint32_t classid, std::uint32_t objid, int objsub
 {
     if (objsubid == 2)
         return {true, static_cast<std::int32_t>(classid), static_cast<std::int32_t>(objid)};
-    return {false, static_cast<std::int64_t>((static_cast<std::uint64_t>(classid) << 32) | objid), 0};
+    return {
+        false, static_cast<std::int64_t>((static_cast<std::uint64_t>(classid) << 32) | objid), 0};
 }
 
 std::string_view advisorySql()
 {
     // Whole rows as JSON where a column is not known to every version (waitstart: 14).
-    return "WITH l AS MATERIALIZED (SELECT classid, objid, objsubid, pid, mode, granted, to_jsonb(k) AS j "
+    return "WITH l AS MATERIALIZED (SELECT classid, objid, objsubid, pid, mode, granted, "
+           "to_jsonb(k) AS j "
            "FROM pg_catalog.pg_locks k WHERE locktype = 'advisory' AND database = "
            "(SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())), "
-           "asked AS MATERIALIZED (SELECT a::oid, b::oid, c::smallint FROM unnest($1::bigint[], $2::bigint[], "
+           "asked AS MATERIALIZED (SELECT a::oid, b::oid, c::smallint FROM unnest($1::bigint[], "
+           "$2::bigint[], "
            "$3::bigint[]) AS x(a, b, c)), "
-           "wanted AS (SELECT * FROM l WHERE $1::bigint[] IS NULL OR (classid, objid, objsubid) IN (SELECT * FROM asked) "
-           "OR pid IN (SELECT pid FROM l WHERE granted AND (classid, objid, objsubid) IN (SELECT * FROM asked))) "
-           "SELECT w.classid::text, w.objid::text, w.objsubid::text, coalesce(w.pid, 0)::text, w.mode, w.granted, "
-           "coalesce(s.application_name, ''), coalesce(s.usename::text, ''), coalesce(host(s.client_addr), ''), "
+           "wanted AS (SELECT * FROM l WHERE $1::bigint[] IS NULL OR (classid, objid, objsubid) IN "
+           "(SELECT * FROM asked) "
+           "OR pid IN (SELECT pid FROM l WHERE granted AND (classid, objid, objsubid) IN (SELECT * "
+           "FROM asked))) "
+           "SELECT w.classid::text, w.objid::text, w.objsubid::text, coalesce(w.pid, 0)::text, "
+           "w.mode, w.granted, "
+           "coalesce(s.application_name, ''), coalesce(s.usename::text, ''), "
+           "coalesce(host(s.client_addr), ''), "
            "coalesce(s.client_port, -1)::text, "
-           "floor(extract(epoch FROM s.backend_start)::numeric * 1000000)::text, coalesce(s.state, ''), "
+           "floor(extract(epoch FROM s.backend_start)::numeric * 1000000)::text, coalesce(s.state, "
+           "''), "
            "floor(extract(epoch FROM s.state_change)::numeric * 1000000)::text, "
            "floor(extract(epoch FROM s.xact_start)::numeric * 1000000)::text, "
            "floor(extract(epoch FROM (w.j->>'waitstart')::timestamptz)::numeric * 1000000)::text, "
-           "coalesce(s.backend_type, ''), floor(extract(epoch FROM clock_timestamp())::numeric * 1000000)::text, "
-           "CASE WHEN s.backend_start IS NULL THEN '' ELSE jsonb_build_array(w.classid::bigint, w.objid::bigint, "
+           "coalesce(s.backend_type, ''), floor(extract(epoch FROM clock_timestamp())::numeric * "
+           "1000000)::text, "
+           "CASE WHEN s.backend_start IS NULL THEN '' ELSE jsonb_build_array(w.classid::bigint, "
+           "w.objid::bigint, "
            "w.objsubid, w.pid, extract(epoch FROM s.backend_start))::text END "
            "FROM wanted w LEFT JOIN pg_catalog.pg_stat_activity s ON s.pid = w.pid "
-           "ORDER BY w.objsubid, w.classid, w.objid, w.granted DESC, (w.j->>'waitstart'), w.pid LIMIT 20000";
+           "ORDER BY w.objsubid, w.classid, w.objid, w.granted DESC, (w.j->>'waitstart'), w.pid "
+           "LIMIT 20000";
 }
 
 std::string_view endSessionSql()
 {
     return "SELECT pg_catalog.pg_terminate_backend(l.pid) FROM pg_catalog.pg_locks l "
            "JOIN pg_catalog.pg_stat_activity s ON s.pid = l.pid "
-           "WHERE l.locktype = 'advisory' AND l.granted AND l.pid = $1::int AND l.pid <> pg_catalog.pg_backend_pid() "
+           "WHERE l.locktype = 'advisory' AND l.granted AND l.pid = $1::int AND l.pid <> "
+           "pg_catalog.pg_backend_pid() "
            "AND s.backend_type = 'client backend' AND l.database = "
            "(SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()) "
            "AND jsonb_build_array(l.classid::bigint, l.objid::bigint, l.objsubid, l.pid, "

@@ -27,7 +27,8 @@ struct AdvisoryKey {
 /// As pg_locks shows it. `objsubid` 1: one bigint, 2: a pair.
 [[nodiscard]] AdvisoryKey advisoryKeyOf(std::uint32_t classid, std::uint32_t objid, int objsubid);
 
-/// One session that holds or waits for an advisory lock, as advisorySql() answers it, in this order.
+/// One session that holds or waits for an advisory lock, as advisorySql() answers it, in this
+/// order.
 struct AdvisoryRow {
     std::uint32_t classid = 0, objid = 0;
     int objsubid = 1;
@@ -49,8 +50,8 @@ inline constexpr std::size_t kAdvisoryColumns = 18;
 /// All advisory locks of the database at hand. With `$1` not null only those of the keys in the
 /// arrays $1 (classid) $2 (objid) $3 (objsubid), and of the sessions that hold one of them.
 [[nodiscard]] std::string_view advisorySql();
-/// Ends the session that holds the lock: $1 pid, $2 the version seen. One row, true, when it was told
-/// to end; none when anything is not as it was seen.
+/// Ends the session that holds the lock: $1 pid, $2 the version seen. One row, true, when it was
+/// told to end; none when anything is not as it was seen.
 [[nodiscard]] std::string_view endSessionSql();
 
 /// One record for each key, in the order of the keys. Pure.

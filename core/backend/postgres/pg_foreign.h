@@ -32,18 +32,18 @@ enum class RowClock { Server, Holder, Unknown, None };
 /// release. `{T}` stands for the table, `{now}` for the server's time in the type of `until`,
 /// `$1 $2` for the row's keys, `$3` for the version that was seen, `$4` for seconds, `$5` for by.
 struct FormatSql {
-    Format format;
-    std::string_view kind; ///< LeaseRecord::kind
-    std::string_view columns; ///< "name:S lock_until:D": what a table must have, with type category
-    std::string_view until; ///< the column that {now} is written to; empty: none
-    RowClock clock;
-    std::string_view key1, key2; ///< key2 empty: one column is the key
-    std::string_view holder, acquired, renewed, expires, data;
-    std::string_view evidence; ///< all that a release compares, as arguments of jsonb_build_array
-    std::string_view raw; ///< for the raw view, as arguments of jsonb_build_object
-    std::string_view clear; ///< statement; empty: this format is never cleared by us
-    std::string_view hold; ///< statement; empty: cannot be held
-    std::string_view ask; ///< statement; empty: its holders understand no request
+    Format format = Format::ShedLock;
+    std::string_view kind{}; ///< LeaseRecord::kind
+    std::string_view columns{}; ///< "name:S lock_until:D": what a table must have, by type category
+    std::string_view until{}; ///< the column that {now} is written to; empty: none
+    RowClock clock = RowClock::None;
+    std::string_view key1{}, key2{}; ///< key2 empty: one column is the key
+    std::string_view holder{}, acquired{}, renewed{}, expires{}, data{};
+    std::string_view evidence{}; ///< all that a release compares, for jsonb_build_array
+    std::string_view raw{}; ///< for the raw view, for jsonb_build_object
+    std::string_view clear{}; ///< statement; empty: this format is never cleared by us
+    std::string_view hold{}; ///< statement; empty: cannot be held
+    std::string_view ask{}; ///< statement; empty: its holders understand no request
 };
 [[nodiscard]] const FormatSql &sqlOf(Format format);
 
@@ -98,7 +98,8 @@ enum class ForeignVerb { Ask, Hold, Clear };
 struct ForeignRow {
     std::string key1, key2;
     std::optional<std::string> holder;
-    std::optional<std::string> acquired, renewed, expires; ///< microseconds of the epoch, or "infinity"
+    std::optional<std::string> acquired, renewed,
+        expires; ///< microseconds of the epoch, or "infinity"
     std::string now; ///< microseconds of the epoch
     std::optional<std::string> data;
     std::string version, raw;
@@ -107,7 +108,8 @@ inline constexpr std::size_t kForeignRowColumns = 10;
 
 /// What the row says. Pure; any bytes do.
 [[nodiscard]] LeaseRecord foreignRecord(const ForeignTable &table, const ForeignRow &row);
-/// Nothing for what is no number of microseconds; the far past and future are kept within 10,000 years.
+/// Nothing for what is no number of microseconds; the far past and future are kept within 10,000
+/// years.
 [[nodiscard]] std::optional<WallTime> wallTimeOf(const std::optional<std::string> &us);
 
 } // namespace tenure::postgres

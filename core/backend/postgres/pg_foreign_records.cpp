@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxRawBytes = 4096;
 /// Further away than this no lock's end is meant: it is one that never ends.
 constexpr Duration kNever = std::chrono::hours(24 * 365 * 10);
-/// A moment of taking the lock that lies further in the future was written by another zone or clock.
+/// A moment of taking the lock that lies further in the future was written by another zone or
+/// clock.
 constexpr Duration kClockSlack = 1min;
 /// What Spring's older table does not tell: the default time to live of its locks.
 constexpr Duration kSpringOldTtl = 10s;
@@ -25,8 +26,8 @@ constexpr Duration kSpringOldTtl = 10s;
 constexpr Duration kQuartzGrace = 7500ms;
 constexpr std::int64_t kEndOfTime = 253'402'300'799'000'000; // the last second of the year 9999
 
-constexpr std::array kAllFormats{Format::ShedLock, Format::Spring, Format::SpringOld, Format::River, Format::Oban,
-    Format::ObanPython, Format::PgLock, Format::Vault, Format::Quartz};
+constexpr std::array kAllFormats{Format::ShedLock, Format::Spring, Format::SpringOld, Format::River,
+    Format::Oban, Format::ObanPython, Format::PgLock, Format::Vault, Format::Quartz};
 
 std::vector<std::string_view> words(std::string_view text)
 {
@@ -83,7 +84,8 @@ std::string clockSentence(RowClock clock, bool withZone)
     case RowClock::Holder:
         return "its holder's, read against the server's clock";
     case RowClock::Unknown:
-        return withZone ? "its writer's or the server's" : "its writer's or the server's; without a zone, read as UTC";
+        return withZone ? "its writer's or the server's"
+                        : "its writer's or the server's; without a zone, read as UTC";
     case RowClock::Server:
         return "the server's";
     case RowClock::None:
@@ -112,7 +114,8 @@ public:
     {
         const bool spring = m_table.format == Format::Spring || m_table.format == Format::SpringOld;
         const bool named = spring && m_row.data && !m_row.data->empty();
-        m_record.lease = LeaseId::observed(leaseName(m_table, {m_row.key1, named ? *m_row.data : m_row.key2}));
+        m_record.lease
+            = LeaseId::observed(leaseName(m_table, {m_row.key1, named ? *m_row.data : m_row.key2}));
         m_record.kind = m_table.sql().kind;
         m_record.version = m_row.version;
         m_record.raw = m_row.raw.substr(0, kMaxRawBytes);
@@ -132,7 +135,10 @@ public:
     }
 
 private:
-    void fact(std::string name, std::string value) { m_record.facts.push_back({std::move(name), std::move(value)}); }
+    void fact(std::string name, std::string value)
+    {
+        m_record.facts.push_back({std::move(name), std::move(value)});
+    }
 
     void note(std::string sentence)
     {
@@ -157,7 +163,8 @@ private:
             return;
         }
         if (hold) {
-            m_record.hold = OperatorHold{holder.substr(5), std::chrono::ceil<Milliseconds>(left.value_or(kNever))};
+            m_record.hold = OperatorHold{
+                holder.substr(5), std::chrono::ceil<Milliseconds>(left.value_or(kNever))};
             return;
         }
         m_record.holder = holder;
@@ -196,7 +203,8 @@ private:
             break;
         case Format::PgLock:
             if (m_row.data)
-                fact("record version", printable(*m_row.data, 40) + ", a new one with every heartbeat");
+                fact("record version",
+                    printable(*m_row.data, 40) + ", a new one with every heartbeat");
             break;
         case Format::Vault:
             if (m_row.data)

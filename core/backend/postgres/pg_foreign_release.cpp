@@ -32,7 +32,8 @@ Reply conflict(Reply now)
 
 } // namespace
 
-Result<Reply> ForeignView::operate(PgConnection &connection, const Operate &operate, Instant deadline)
+Result<Reply> ForeignView::operate(
+    PgConnection &connection, const Operate &operate, Instant deadline)
 {
     // Looked at once more, so that a refusal can say what it is now. The write compares by itself.
     Result<Reply> now = readOne(connection, operate.lease, deadline);
@@ -43,7 +44,8 @@ Result<Reply> ForeignView::operate(PgConnection &connection, const Operate &oper
     if (record.seen() != operate.expected || (!vacant && record.kind != operate.kind))
         return conflict(*std::move(now));
     if (vacant)
-        return fail(ErrorKind::NotFound, "Nobody holds this lease", m_where, "There is nothing to give back");
+        return fail(ErrorKind::NotFound, "Nobody holds this lease", m_where,
+            "There is nothing to give back");
     std::string why = whyNotReleased(record, operate.verb);
     if (!why.empty())
         return fail(ErrorKind::Unsupported, std::move(why), m_where);
@@ -70,28 +72,33 @@ Result<Reply> ForeignView::written(
     return reply;
 }
 
-Result<Reply> ForeignView::endSession(PgConnection &connection, const Operate &operate, Instant deadline)
+Result<Reply> ForeignView::endSession(
+    PgConnection &connection, const Operate &operate, Instant deadline)
 {
     // The version is ours: [classid, objid, objsubid, pid, start]. The pid only makes it quick.
     const std::string &version = operate.expected.version;
     const std::size_t lastComma = version.rfind(", ");
-    const std::size_t before = lastComma == std::string::npos ? lastComma : version.rfind(", ", lastComma - 1);
+    const std::size_t before
+        = lastComma == std::string::npos ? lastComma : version.rfind(", ", lastComma - 1);
     if (before == std::string::npos)
-        return fail(ErrorKind::BadConfig, "What was seen of this lock cannot be understood", m_where);
+        return fail(
+            ErrorKind::BadConfig, "What was seen of this lock cannot be understood", m_where);
     const std::string pid = version.substr(before + 2, lastComma - before - 2);
     return written(connection, operate,
         connection.ask(std::string(endSessionSql()), {pid, version}, deadline), deadline);
 }
 
-Result<Reply> ForeignView::writeRow(PgConnection &connection, const Operate &operate, Instant deadline)
+Result<Reply> ForeignView::writeRow(
+    PgConnection &connection, const Operate &operate, Instant deadline)
 {
     const Known *known = tableOf(operate.lease.name());
     if (known == nullptr)
         return fail(ErrorKind::NotFound, "There is no such table any more", m_where);
     const std::string sql = writeSql(known->table, verbOf(operate.verb));
     if (sql.empty()) {
-        return fail(ErrorKind::Unsupported, "The table " + printable(known->table.quoted, 120)
-                + " has no room for that", m_where, "Choose another way of releasing");
+        return fail(ErrorKind::Unsupported,
+            "The table " + printable(known->table.quoted, 120) + " has no room for that", m_where,
+            "Choose another way of releasing");
     }
     const RowKey key = *rowKey(known->table, operate.lease.name());
     std::vector<PgValue> values{key.first, key.second, operate.expected.version};

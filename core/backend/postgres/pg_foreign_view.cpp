@@ -26,14 +26,18 @@ constexpr std::array<std::string_view, 8> kKinds{
     "shedlock:", "spring:", "river:", "oban:", "pglock:", "vault:", "quartz:", "advisory:"};
 
 /// Names under which Spring's leader initiators and lock registries are usually used.
-constexpr std::array<const char *, 5> kUsualRoles{"leader", "lock", "scheduler", "cluster", "default"};
+constexpr std::array<const char *, 5> kUsualRoles{
+    "leader", "lock", "scheduler", "cluster", "default"};
 
 /// Who holds or wants a table for itself alone: to read it would be to wait, and to be waited for.
 constexpr const char *kBusySql
     = "SELECT l.relation::regclass::text, coalesce(min(l.pid), 0)::text FROM pg_catalog.pg_locks l "
-      "WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_catalog.pg_backend_pid() "
-      "AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()) "
-      "AND l.relation IN (SELECT pg_catalog.to_regclass(t) FROM unnest($1::text[]) AS t) GROUP BY 1";
+      "WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock' AND l.pid <> "
+      "pg_catalog.pg_backend_pid() "
+      "AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = "
+      "current_database()) "
+      "AND l.relation IN (SELECT pg_catalog.to_regclass(t) FROM unnest($1::text[]) AS t) GROUP BY "
+      "1";
 
 std::optional<std::string> textOrNull(const PgRows &rows, std::size_t row, std::size_t column)
 {
@@ -69,8 +73,8 @@ AdvisoryRow advisoryRow(const PgRows &rows, std::size_t at)
 
 std::string readingProblem(const ForeignTable &table, const std::string &why)
 {
-    return "A table of the format \"" + std::string(table.sql().kind) + "\", " + printable(table.quoted, 120)
-        + ", is not shown: " + why;
+    return "A table of the format \"" + std::string(table.sql().kind) + "\", "
+        + printable(table.quoted, 120) + ", is not shown: " + why;
 }
 
 bool isSpring(const ForeignTable &table)
@@ -87,8 +91,8 @@ struct ForeignView::Place {
 
     [[nodiscard]] std::string text() const
     {
-        return std::string(kCursor) + std::to_string(table) + ":" + std::to_string(after.first.size()) + ":"
-            + after.first + after.second;
+        return std::string(kCursor) + std::to_string(table) + ":"
+            + std::to_string(after.first.size()) + ":" + after.first + after.second;
     }
     /// The start for what cannot be understood.
     static Place of(std::string_view text)
@@ -99,17 +103,21 @@ struct ForeignView::Place {
             return place;
         text.remove_prefix(kCursor.size());
         const auto table = std::from_chars(text.data(), text.data() + text.size(), place.table);
-        text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(table.ptr - text.data()) + 1));
+        text.remove_prefix(
+            std::min(text.size(), static_cast<std::size_t>(table.ptr - text.data()) + 1));
         const auto first = std::from_chars(text.data(), text.data() + text.size(), length);
-        text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(first.ptr - text.data()) + 1));
+        text.remove_prefix(
+            std::min(text.size(), static_cast<std::size_t>(first.ptr - text.data()) + 1));
         place.after.first = text.substr(0, length);
         place.after.second = text.substr(std::min(length, text.size()));
         return place;
     }
 };
 
-ForeignView::ForeignView(std::vector<std::string> roleNames, std::string ownSchema, std::string where)
-    : m_roleNames(std::move(roleNames)), m_ownSchema(std::move(ownSchema)), m_where(std::move(where))
+ForeignView::ForeignView(
+    std::vector<std::string> roleNames, std::string ownSchema, std::string where)
+    : m_roleNames(std::move(roleNames)), m_ownSchema(std::move(ownSchema)),
+      m_where(std::move(where))
 {
 }
 
@@ -168,8 +176,9 @@ Result<void> ForeignView::survey(PgConnection &connection, Instant deadline)
             continue;
         Known known{*table, {}};
         if (!table->mayRead) {
-            known.problem = readingProblem(
-                *table, "this role may not read it (GRANT SELECT ON " + printable(table->quoted, 120) + ")");
+            known.problem = readingProblem(*table,
+                "this role may not read it (GRANT SELECT ON " + printable(table->quoted, 120)
+                    + ")");
         }
         m_tables.push_back(std::move(known));
     }
@@ -182,7 +191,8 @@ Result<void> ForeignView::surveyOnce(PgConnection &connection, Instant deadline)
     return m_discoveredAt ? Result<void>() : survey(connection, deadline);
 }
 
-/// Leaves out what somebody holds for himself alone (a migration): waiting for it would stall the rest.
+/// Leaves out what somebody holds for himself alone (a migration): waiting for it would stall the
+/// rest.
 Result<void> ForeignView::noteBusyTables(PgConnection &connection, Instant deadline)
 {
     PgArray names;
@@ -204,8 +214,8 @@ Result<void> ForeignView::noteBusyTables(PgConnection &connection, Instant deadl
             known.problem.clear();
         for (std::size_t i = 0; i < rows->size(); ++i) {
             if (rows->text(i, 0) == known.table.quoted) {
-                known.problem = readingProblem(
-                    known.table, std::string(kBusy) + " by session " + std::string(rows->text(i, 1)));
+                known.problem = readingProblem(known.table,
+                    std::string(kBusy) + " by session " + std::string(rows->text(i, 1)));
             }
         }
     }
@@ -222,7 +232,8 @@ ForeignView::Known *ForeignView::tableOf(std::string_view name)
 /// One table's error hides that table only, unless the connection went with it.
 Result<void> ForeignView::leaveOut(PgConnection &connection, Known &known, const Error &error) const
 {
-    if (!connection.usable() || error.recovery != Recovery::Backoff || error.kind == ErrorKind::Unavailable)
+    if (!connection.usable() || error.recovery != Recovery::Backoff
+        || error.kind == ErrorKind::Unavailable)
         return fail(error);
     known.problem = readingProblem(known.table, error.what);
     return {};
@@ -283,7 +294,8 @@ Result<Reply> ForeignView::list(PgConnection &connection, const List &page, Inst
 {
     const Instant began = BootClock::now();
     Place place = Place::of(page.cursor);
-    if (page.cursor == firstCursor() && (!m_discoveredAt || began - *m_discoveredAt > kDiscoverEvery)) {
+    if (page.cursor == firstCursor()
+        && (!m_discoveredAt || began - *m_discoveredAt > kDiscoverEvery)) {
         if (auto found = survey(connection, deadline); !found)
             return fail(std::move(found.error()));
     }
@@ -334,7 +346,8 @@ Result<void> ForeignView::readAdvisory(
         kinds.add(static_cast<std::int64_t>(key.pair ? 2 : 1));
     }
     const bool all = names.empty();
-    const auto value = [&](const PgArray &array) { return all ? PgValue() : PgValue(array.text()); };
+    const auto value
+        = [&](const PgArray &array) { return all ? PgValue() : PgValue(array.text()); };
     const auto rows = connection.ask(
         std::string(advisorySql()), {value(classids), value(objids), value(kinds)}, deadline);
     m_advisoryProblem.clear();

@@ -11,9 +11,9 @@ namespace tenure::postgres
 {
 
 /// The locks that other people's libraries keep in this database: their tables and advisory locks,
-/// found, read and released. Looking only reads; a table that cannot be read hides no other one. One
-/// owner, one thread: that of the store whose connection it is given. A connection that an error made
-/// unusable is the caller's to drop.
+/// found, read and released. Looking only reads; a table that cannot be read hides no other one.
+/// One owner, one thread: that of the store whose connection it is given. A connection that an
+/// error made unusable is the caller's to drop.
 class ForeignView
 {
 public:
@@ -34,7 +34,8 @@ public:
     [[nodiscard]] std::vector<Result<Reply>> read(
         PgConnection &connection, const std::vector<LeaseId> &names, Instant deadline);
     /// Compare-and-release of a foreign lease. Conflict: it is not what was seen any more.
-    [[nodiscard]] Result<Reply> operate(PgConnection &connection, const Operate &operate, Instant deadline);
+    [[nodiscard]] Result<Reply> operate(
+        PgConnection &connection, const Operate &operate, Instant deadline);
     /// What was found and cannot be read, one sentence each, for doctor.
     [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -50,19 +51,23 @@ private:
     [[nodiscard]] Known *tableOf(std::string_view name);
     struct Place;
     /// True when the table is at its end.
-    [[nodiscard]] Result<bool> listTable(PgConnection &connection, const List &page, Place &place,
-        Instant deadline, Reply &reply);
+    [[nodiscard]] Result<bool> listTable(
+        PgConnection &connection, const List &page, Place &place, Instant deadline, Reply &reply);
     [[nodiscard]] Result<void> readTable(PgConnection &connection, Known &known,
         const std::vector<RowKey> &keys, Instant deadline, Found &found);
-    [[nodiscard]] Result<void> leaveOut(PgConnection &connection, Known &known, const Error &error) const;
+    [[nodiscard]] Result<void> leaveOut(
+        PgConnection &connection, Known &known, const Error &error) const;
     [[nodiscard]] ForeignRow rowOf(const PgRows &rows, std::size_t at);
-    [[nodiscard]] Result<void> readAdvisory(
-        PgConnection &connection, const std::vector<std::string> &names, Instant deadline, Found &found);
-    [[nodiscard]] Result<Reply> readOne(PgConnection &connection, const LeaseId &name, Instant deadline);
-    [[nodiscard]] Result<Reply> endSession(PgConnection &connection, const Operate &operate, Instant deadline);
-    [[nodiscard]] Result<Reply> writeRow(PgConnection &connection, const Operate &operate, Instant deadline);
-    [[nodiscard]] Result<Reply> written(
-        PgConnection &connection, const Operate &operate, const Result<PgRows> &rows, Instant deadline);
+    [[nodiscard]] Result<void> readAdvisory(PgConnection &connection,
+        const std::vector<std::string> &names, Instant deadline, Found &found);
+    [[nodiscard]] Result<Reply> readOne(
+        PgConnection &connection, const LeaseId &name, Instant deadline);
+    [[nodiscard]] Result<Reply> endSession(
+        PgConnection &connection, const Operate &operate, Instant deadline);
+    [[nodiscard]] Result<Reply> writeRow(
+        PgConnection &connection, const Operate &operate, Instant deadline);
+    [[nodiscard]] Result<Reply> written(PgConnection &connection, const Operate &operate,
+        const Result<PgRows> &rows, Instant deadline);
     [[nodiscard]] Reply replyWith(LeaseRecord record) const;
 
     const std::vector<std::string> m_roleNames;
