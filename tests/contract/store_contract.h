@@ -26,6 +26,8 @@ public:
     virtual bool restartEmpty() { return false; }
     /// A ttl to wait for the end of.
     [[nodiscard]] virtual Milliseconds shortTtl() const { return Milliseconds(300); }
+    /// Why this place cannot do what the test of that name asks; empty when it can.
+    [[nodiscard]] virtual std::string whyNot(std::string_view /*test*/) const { return {}; }
     /// Whether records name those whose acquire was refused.
     [[nodiscard]] virtual bool showsCandidates() const { return false; }
 };

@@ -116,7 +116,7 @@ void StoreContract::clearEndsAHold()
 {
     NEEDS(Hold);
     NEEDS(Clear);
-    const LeaseId lease = leaseNamed("held and cleared");
+    const LeaseId lease = leaseNamed("held-and-cleared");
     (void)gain(lease, "a", kLongTtl);
     QCOMPARE(run(operate(OperatorVerb::Hold, read(lease), 10s)).outcome, Outcome::Done);
     QCOMPARE(run(operate(OperatorVerb::Clear, read(lease), 1s)).outcome, Outcome::Done);
