@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/churn/alerts.h"
 
+#include "core/base/text.h"
 #include "core/base/time_text.h"
 
 #include <algorithm>
@@ -12,43 +13,12 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr Duration kStaleAfter = 15s;
-constexpr std::size_t kKeptResolved = 200;
+constexpr std::size_t kKeptOver = 200;
+constexpr Duration kQuietShelf = 30min;
 
-const std::string kChurn = "churn";
-const std::string kLeaderless = "leaderless";
-const std::string kTokenRegressed = "token-regressed";
-const std::string kStale = "stale";
-
-bool beginsTerm(TransitionKind kind)
+Duration toDuration(double seconds)
 {
-    return kind == TransitionKind::Acquired || kind == TransitionKind::TakenOver;
-}
-
-Duration leaderlessLimit(const LeaseStatus& status, const ChurnThreshold& threshold)
-{
-    return std::max(2 * status.usualTtl.value_or(Duration::zero()), threshold.leaderlessAtLeast);
-}
-
-/// A lease that somebody should lead: not a one-shot lock, nor one that was given back for good
-/// before anybody looked.
-bool wantsALeader(const LeaseStatus& status)
-{
-    if (!status.renews() || status.record.hold)
-        return false;
-    const bool everLed = std::any_of(status.terms.begin(), status.terms.end(),
-        [](const TermSeen& term) { return !term.holder.empty(); });
-    return everLed || !status.record.candidates.empty() || !status.record.released;
-}
-
-/// Led again for good: a renewal came, or the first grant was outlived.
-bool leadsAgain(const LeaseStatus& status, Instant now)
-{
-    if (!status.led())
-        return false;
-    if (!status.renewals.empty() && status.renewals.back().at > status.holderSince)
-        return true;
-    return now - status.holderSince > status.usualTtl.value_or(10s);
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
 } // namespace
@@ -70,190 +40,317 @@ const char* alertStateWord(AlertState state)
     return "";
 }
 
-Alert* AlertRules::active(const std::string& rule, const LeaseId& lease)
+Duration AlertRules::Subject::time(RuleId id, std::size_t index) const
+{
+    return toDuration(threshold(id, index));
+}
+
+AlertRules::AlertRules(RuleBook rules)
+{
+    setRules(std::move(rules));
+}
+
+void AlertRules::setRules(RuleBook rules)
+{
+    m_book = std::move(rules);
+    m_particular.clear();
+    // A name that only the glob "*" can be meant to match.
+    m_general = m_book.valuesFor(std::string());
+}
+
+const RuleValues& AlertRules::valuesOf(const LeaseId& lease)
+{
+    if (!m_book.differsByLease())
+        return m_general;
+    const auto known = m_particular.find(lease);
+    return known != m_particular.end()
+        ? known->second
+        : m_particular.emplace(lease, m_book.valuesFor(lease.name())).first->second;
+}
+
+// ---- Life -------------------------------------------------------------------------------------
+
+Alert* AlertRules::active(RuleId rule, const LeaseId& lease)
 {
     const auto found = m_active.find({rule, lease});
     return found == m_active.end() ? nullptr : &m_alerts.at(found->second);
 }
 
-Alert& AlertRules::raise(const std::string& rule, const LeaseId& lease, Instant now)
+/// A new alert, the one that came and went unseen, or one more match of the one that is there.
+Alert& AlertRules::raise(RuleId rule, const LeaseId& lease, int priority, std::string text, Instant now)
 {
-    if (Alert* known = active(rule, lease)) {
-        ++known->count;
-        known->lastAt = now;
-        return *known;
+    Alert* alert = active(rule, lease);
+    if (alert == nullptr) {
+        const auto unseen = m_returned.find({rule, lease});
+        if (unseen != m_returned.end()) {
+            alert = &m_alerts.at(unseen->second);
+            m_returned.erase(unseen);
+            alert->state = AlertState::Firing;
+        }
     }
-    Alert alert;
-    alert.id = ++m_lastId;
-    alert.rule = rule;
-    alert.lease = lease;
-    alert.firstAt = alert.lastAt = now;
-    m_active[{rule, lease}] = alert.id;
-    return m_alerts[alert.id] = std::move(alert);
+    if (alert != nullptr) {
+        ++alert->count;
+    } else {
+        Alert fresh;
+        fresh.id = ++m_lastId;
+        fresh.rule = definitionOf(rule).name;
+        fresh.lease = lease;
+        fresh.action = definitionOf(rule).action;
+        fresh.firstAt = now;
+        alert = &(m_alerts[fresh.id] = std::move(fresh));
+    }
+    m_active[{rule, lease}] = alert->id;
+    alert->priority = priority;
+    alert->text = std::move(text);
+    alert->lastAt = now;
+    Shelf* shelf = shelfFor(alert->rule, lease, now);
+    if (shelf != nullptr && alert->state == AlertState::Firing) {
+        ++shelf->matched;
+        shelf->lastMatch = now;
+        alert->state = AlertState::Snoozed;
+        alert->snoozedUntil = shelf->until;
+        alert->by = shelf->by;
+        alert->reason = shelf->reason;
+    }
+    tell(*alert);
+    return *alert;
 }
 
-void AlertRules::resolve(
-    const std::string& rule, const LeaseId& lease, Instant now, std::vector<Alert>& out)
+void AlertRules::clear(RuleId rule, const LeaseId& lease, Instant now)
 {
     Alert* alert = active(rule, lease);
     if (alert == nullptr)
         return;
-    alert->state = AlertState::Resolved;
+    const bool unseen = alert->state == AlertState::Firing;
+    alert->state = unseen ? AlertState::Returned : AlertState::Resolved;
     alert->snoozedUntil.reset();
     alert->lastAt = now;
-    out.push_back(*alert);
+    tell(*alert);
+    if (unseen)
+        m_returned[{rule, lease}] = alert->id;
     m_active.erase({rule, lease});
-    // Ids grow with time, so the first ones that are resolved are the oldest.
-    while (m_alerts.size() - m_active.size() > kKeptResolved) {
-        const auto oldest = std::find_if(m_alerts.begin(), m_alerts.end(),
-            [](const auto& entry) { return entry.second.state == AlertState::Resolved; });
+    forgetOld();
+}
+
+/// What is over does not pile up, seen or not. Ids grow with time: the first are the oldest.
+void AlertRules::forgetOld()
+{
+    while (m_alerts.size() - m_active.size() > kKeptOver) {
+        const auto oldest = std::find_if(m_alerts.begin(), m_alerts.end(), [](const auto& entry) {
+            return entry.second.state == AlertState::Resolved || entry.second.state == AlertState::Returned;
+        });
+        if (oldest == m_alerts.end())
+            return;
+        std::erase_if(m_returned, [&](const auto& entry) { return entry.second == oldest->first; });
         m_alerts.erase(oldest);
     }
 }
 
-std::vector<Alert> AlertRules::onTransition(const Transition& transition, const LeaseStatus& status)
+std::vector<Alert> AlertRules::acknowledge(std::uint64_t id, Instant now, const std::string& by)
 {
-    std::vector<Alert> out;
-    checkToken(transition, out);
-    if (!beginsTerm(transition.kind))
-        return out;
-    const std::size_t changes = status.transitionsSince(transition.at - m_threshold.window);
-    if (changes < m_threshold.transitions && active(kChurn, transition.lease) == nullptr)
-        return out;
-    Alert& alert = raise(kChurn, transition.lease, transition.at);
-    alert.priority = 2;
-    alert.text
-        = std::to_string(changes) + " changes of leader in " + durationText(m_threshold.window);
-    alert.action = "Look at its renewals: raise the ttl, or repair what makes renewals late or "
-                   "leaders restart";
-    out.push_back(alert);
-    return out;
+    const auto found = m_alerts.find(id);
+    if (found == m_alerts.end() || found->second.state == AlertState::Resolved)
+        return {};
+    Alert& alert = found->second;
+    const bool over = alert.state == AlertState::Returned;
+    alert.state = over ? AlertState::Resolved : AlertState::Acknowledged;
+    alert.snoozedUntil.reset();
+    alert.by = by;
+    alert.lastAt = now;
+    if (over)
+        std::erase_if(m_returned, [id](const auto& entry) { return entry.second == id; });
+    return {alert};
 }
 
-/// Tokens of a lease only grow; one that went back means that the store lost data.
-void AlertRules::checkToken(const Transition& transition, std::vector<Alert>& out)
+// ---- Shelves ----------------------------------------------------------------------------------
+
+Shelf* AlertRules::shelfFor(const std::string& rule, const LeaseId& lease, Instant now)
 {
-    if (!transition.token || transition.newHolder.empty())
+    const auto found = std::find_if(m_shelves.begin(), m_shelves.end(), [&](const Shelf& shelf) {
+        return shelf.rule == rule && now < shelf.until
+            && (shelf.glob == lease.name() || globMatch(shelf.glob, lease.name()));
+    });
+    return found == m_shelves.end() ? nullptr : &*found;
+}
+
+std::vector<Alert> AlertRules::shelve(std::uint64_t id, Instant until, Instant now,
+    const std::string& by, const std::string& reason)
+{
+    const auto found = m_alerts.find(id);
+    if (found == m_alerts.end() || found->second.state == AlertState::Resolved)
+        return {};
+    Shelf shelf;
+    shelf.rule = found->second.rule;
+    shelf.glob = found->second.lease.name();
+    shelf.until = until;
+    shelf.by = by;
+    shelf.reason = reason;
+    return shelve(std::move(shelf), now);
+}
+
+std::vector<Alert> AlertRules::shelve(Shelf shelf, Instant now)
+{
+    if (shelf.reason.find_first_not_of(" \t\r\n") == std::string::npos || shelf.until <= now)
+        return {};
+    shelf.until = std::min(shelf.until, now + kLongestShelving);
+    shelf.lastMatch = now;
+    std::erase_if(m_shelves,
+        [&](const Shelf& one) { return one.rule == shelf.rule && one.glob == shelf.glob; });
+    shelf.id = ++m_lastShelf;
+    m_shelves.push_back(shelf);
+    for (auto& [id, alert] : m_alerts) {
+        if (alert.state == AlertState::Resolved || shelfFor(alert.rule, alert.lease, now) != &m_shelves.back())
+            continue;
+        ++m_shelves.back().matched;
+        const bool over = alert.state == AlertState::Returned;
+        alert.state = over ? AlertState::Resolved : AlertState::Snoozed;
+        alert.snoozedUntil = over ? std::nullopt : std::optional(shelf.until);
+        alert.by = shelf.by;
+        alert.reason = shelf.reason;
+        alert.lastAt = now;
+        if (over)
+            std::erase_if(m_returned, [id = id](const auto& entry) { return entry.second == id; });
+        tell(alert);
+    }
+    return std::exchange(m_told, {});
+}
+
+std::vector<Alert> AlertRules::unshelve(std::uint64_t shelf, Instant now)
+{
+    for (Shelf& one : m_shelves) {
+        if (one.id == shelf)
+            one.until = now;
+    }
+    tickShelves(now);
+    return std::exchange(m_told, {});
+}
+
+void AlertRules::tickShelves(Instant now)
+{
+    for (Shelf& shelf : m_shelves) {
+        const bool matches = std::any_of(m_active.begin(), m_active.end(), [&](const auto& entry) {
+            const Alert& alert = m_alerts.at(entry.second);
+            return alert.rule == shelf.rule && alert.state == AlertState::Snoozed
+                && (shelf.glob == alert.lease.name() || globMatch(shelf.glob, alert.lease.name()));
+        });
+        if (matches)
+            shelf.lastMatch = now;
+        else if (now - shelf.lastMatch > kQuietShelf)
+            shelf.until = std::min(shelf.until, now);
+    }
+    std::erase_if(m_shelves, [now](const Shelf& shelf) { return now >= shelf.until; });
+    for (const auto& [cause, id] : m_active) {
+        Alert& alert = m_alerts.at(id);
+        if (alert.state != AlertState::Snoozed || shelfFor(alert.rule, alert.lease, now) != nullptr)
+            continue;
+        alert.state = AlertState::Firing;
+        alert.snoozedUntil.reset();
+        alert.lastAt = now;
+        tell(alert);
+    }
+}
+
+// ---- The link ---------------------------------------------------------------------------------
+
+/// Raises or clears "stale"; decides whether anything may be said about leases.
+void AlertRules::tickLink(const LinkStatus& link, Instant now)
+{
+    const RuleValue& rule = m_general[static_cast<std::size_t>(RuleId::Stale)];
+    const LinkState state = linkStateAt(link, now);
+    const bool fresh = isFresh(state);
+    if (!fresh)
+        m_freshSince.reset();
+    else if (!m_freshSince)
+        m_freshSince = now;
+    const bool stale = active(RuleId::Stale, {}) != nullptr;
+    m_inhibited = !fresh || stale;
+    if (state == LinkState::Paused)
         return;
-    FencingToken& largest = m_tokens[transition.lease];
-    if (transition.token < largest) {
-        Alert& alert = raise(kTokenRegressed, transition.lease, transition.at);
-        alert.priority = 1;
-        alert.text = "The fencing token went back from " + std::to_string(largest.value) + " to "
-            + std::to_string(transition.token.value);
-        alert.action
-            = "The store lost data: stop the writers that this lease guards, then make sure "
-              "that they refuse tokens smaller than "
-            + std::to_string(largest.value);
-        out.push_back(alert);
+    if (!rule.on) {
+        clear(RuleId::Stale, {}, now);
+        m_inhibited = !fresh;
         return;
     }
-    largest = transition.token;
-    const Alert* alert = active(kTokenRegressed, transition.lease);
-    if (alert != nullptr && alert->state == AlertState::Acknowledged)
-        resolve(kTokenRegressed, transition.lease, transition.at, out);
+    if (fresh) {
+        if (stale && now - *m_freshSince >= toDuration(rule.thresholds[1])) {
+            clear(RuleId::Stale, {}, now);
+            m_inhibited = false;
+        }
+        return;
+    }
+    const Duration limit = toDuration(rule.thresholds[0]);
+    const Duration age = now - (link.everConnected ? link.lastProof : link.since);
+    if (age <= limit || stale)
+        return;
+    raise(RuleId::Stale, {}, rule.priority,
+        "No answer for more than " + durationText(limit)
+            + (link.error ? ": " + link.error->text() : std::string()),
+        now);
+}
+
+void AlertRules::tickClock(const LinkStatus& link, Instant now)
+{
+    const RuleValue& rule = m_general[static_cast<std::size_t>(RuleId::ClockJump)];
+    const std::optional<Duration> before = std::exchange(m_skew, link.skew);
+    const Alert* alert = active(RuleId::ClockJump, {});
+    if (rule.on && before && link.skew) {
+        const Duration moved = *link.skew - *before;
+        if (std::chrono::abs(moved) > toDuration(rule.thresholds[0])) {
+            raise(RuleId::ClockJump, {}, rule.priority,
+                "The server's clock moved by " + durationText(moved) + " against this machine's", now);
+            return;
+        }
+    }
+    if (alert != nullptr && (!rule.on || now - alert->lastAt > toDuration(rule.thresholds[1])))
+        clear(RuleId::ClockJump, {}, now);
+}
+
+// ---- All together -----------------------------------------------------------------------------
+
+std::vector<Alert> AlertRules::onTransition(const Transition& transition, const LeaseStatus& status)
+{
+    const Subject subject{status, valuesOf(transition.lease), m_memories[transition.lease], transition.at};
+    noteLeader(subject, transition);
+    if (m_inhibited)
+        return std::exchange(m_told, {});
+    checkToken(subject, transition);
+    checkSplitBrain(subject, transition);
+    if (!transition.newHolder.empty() && transition.kind != TransitionKind::Appeared) {
+        flapping(subject);
+        churn(subject);
+    }
+    return std::exchange(m_told, {});
 }
 
 std::vector<Alert> AlertRules::tick(
     const std::map<LeaseId, LeaseStatus>& leases, const LinkStatus& link, Instant now)
 {
-    std::vector<Alert> out;
-    if (!tickLink(link, now, out))
-        return out;
-    for (const auto& [lease, status] : leases)
-        tickLeaderless(status, now, out);
-    const auto ids = m_active; // resolving changes it
-    for (const auto& [cause, id] : ids) {
-        const auto& [rule, lease] = cause;
-        const auto found = leases.find(lease);
-        const bool connection = lease == LeaseId();
-        if (!connection && found == leases.end()) {
-            resolve(rule, lease, now, out);
-        } else if (rule == kChurn
-            && found->second.transitionsSince(now - m_threshold.clearWindow)
-                < m_threshold.clearBelow) {
-            resolve(rule, lease, now, out);
-        } else if (Alert& alert = m_alerts.at(id); alert.state == AlertState::Snoozed
-                   && alert.snoozedUntil && now >= *alert.snoozedUntil) {
-            alert.state = AlertState::Firing;
-            alert.snoozedUntil.reset();
-            out.push_back(alert);
+    tickLink(link, now);
+    if (!m_inhibited) {
+        tickClock(link, now);
+        for (const auto& [lease, status] : leases)
+            tickLease({status, valuesOf(lease), m_memories[lease], now});
+        std::vector<Cause> gone;
+        for (const auto& [cause, id] : m_active) {
+            if (cause.second != LeaseId() && leases.count(cause.second) == 0)
+                gone.push_back(cause);
+        }
+        for (const Cause& cause : gone)
+            clear(cause.first, cause.second, now);
+        if (m_memories.size() > 2 * leases.size() + 64) {
+            const auto unknown = [&](const auto& entry) { return leases.count(entry.first) == 0; };
+            std::erase_if(m_memories, unknown);
+            std::erase_if(m_tokens, unknown);
+            std::erase_if(m_particular, unknown);
         }
     }
-    return out;
-}
-
-/// Raises or clears "stale"; false while nothing may be said about leases.
-bool AlertRules::tickLink(const LinkStatus& link, Instant now, std::vector<Alert>& out)
-{
-    const LinkState state = linkStateAt(link, now);
-    if (state == LinkState::Paused)
-        return false;
-    if (isFresh(state)) {
-        resolve(kStale, {}, now, out);
-        return true;
-    }
-    const Duration age = now - (link.everConnected ? link.lastProof : link.since);
-    if (age <= kStaleAfter || active(kStale, {}) != nullptr)
-        return false;
-    Alert& alert = raise(kStale, {}, now);
-    alert.priority = 3;
-    alert.text = "No answer for more than " + durationText(kStaleAfter)
-        + (link.error ? ": " + link.error->text() : std::string());
-    alert.action
-        = "Repair the connection; a problem of the link, not of leadership. Nothing is raised "
-          "about its leases meanwhile";
-    out.push_back(alert);
-    return false;
-}
-
-void AlertRules::tickLeaderless(const LeaseStatus& status, Instant now, std::vector<Alert>& out)
-{
-    const LeaseId& lease = status.record.lease;
-    if (active(kLeaderless, lease) != nullptr) {
-        if (leadsAgain(status, now) || status.record.hold)
-            resolve(kLeaderless, lease, now, out);
-        return;
-    }
-    if (status.led() || !wantsALeader(status))
-        return;
-    const Duration limit = leaderlessLimit(status, m_threshold);
-    if (now - status.holderSince <= limit)
-        return;
-    Alert& alert = raise(kLeaderless, lease, now);
-    alert.priority = 1;
-    alert.text = "Nobody leads for more than " + durationText(limit);
-    const std::size_t waiting = status.record.candidates.size();
-    alert.action = waiting == 0 ? "Find out why no candidate takes it: is any instance running?"
-                                : "Find out why its waiting candidates do not take it";
-    out.push_back(alert);
-}
-
-std::vector<Alert> AlertRules::acknowledge(std::uint64_t id, Instant now)
-{
-    const auto found = m_alerts.find(id);
-    if (found == m_alerts.end() || found->second.state == AlertState::Resolved)
-        return {};
-    found->second.state = AlertState::Acknowledged;
-    found->second.snoozedUntil.reset();
-    found->second.lastAt = now;
-    return {found->second};
-}
-
-std::vector<Alert> AlertRules::snooze(std::uint64_t id, Instant until, Instant now)
-{
-    const auto found = m_alerts.find(id);
-    if (found == m_alerts.end() || found->second.state == AlertState::Resolved)
-        return {};
-    found->second.state = AlertState::Snoozed;
-    found->second.snoozedUntil = until;
-    found->second.lastAt = now;
-    return {found->second};
+    tickShelves(now);
+    return std::exchange(m_told, {});
 }
 
 bool AlertRules::isChurning(const LeaseId& lease) const
 {
-    return m_active.count({kChurn, lease}) > 0;
+    return m_active.count({RuleId::Churn, lease}) > 0 || m_active.count({RuleId::Flapping, lease}) > 0;
 }
 
 } // namespace tenure

@@ -52,14 +52,41 @@ void Monitor::focus(const LeaseId& lease)
     m_core->post([&](MonitorInbox& inbox) { inbox.focus = lease; });
 }
 
-void Monitor::acknowledge(std::uint64_t alert)
+void Monitor::setRules(RuleBook rules)
 {
-    m_core->post([&](MonitorInbox& inbox) { inbox.orders.push_back({alert, {}}); });
+    m_core->post([&](MonitorInbox& inbox) { inbox.rules = std::move(rules); });
 }
 
-void Monitor::snooze(std::uint64_t alert, Duration duration)
+void Monitor::acknowledge(std::uint64_t alert, const std::string& by)
 {
-    m_core->post([&](MonitorInbox& inbox) { inbox.orders.push_back({alert, duration}); });
+    m_core->order([=](AlertRules& rules, Instant now) { return rules.acknowledge(alert, now, by); });
+}
+
+void Monitor::shelve(
+    std::uint64_t alert, Duration duration, const std::string& by, const std::string& reason)
+{
+    m_core->order([=](AlertRules& rules, Instant now) {
+        return rules.shelve(alert, now + duration, now, by, reason);
+    });
+}
+
+void Monitor::shelveAll(const std::string& rule, const std::string& glob, Duration duration,
+    const std::string& by, const std::string& reason)
+{
+    m_core->order([=](AlertRules& rules, Instant now) {
+        Shelf shelf;
+        shelf.rule = rule;
+        shelf.glob = glob;
+        shelf.until = now + duration;
+        shelf.by = by;
+        shelf.reason = reason;
+        return rules.shelve(std::move(shelf), now);
+    });
+}
+
+void Monitor::unshelve(std::uint64_t shelf)
+{
+    m_core->order([=](AlertRules& rules, Instant now) { return rules.unshelve(shelf, now); });
 }
 
 } // namespace tenure

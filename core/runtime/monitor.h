@@ -20,6 +20,7 @@ struct FleetDelta {
     std::vector<LeaseId> removed;
     std::vector<Transition> transitions;
     std::vector<Alert> alerts; ///< new or changed
+    std::vector<Shelf> shelves; ///< all that stand now, whenever `alerts` is not empty
     LinkStatus link;
     std::uint64_t scanned = 0; ///< keys or rows looked at by discovery
     bool complete = false; ///< discovery went through everything at least once
@@ -42,7 +43,7 @@ public:
         std::size_t limit = 20000;
         Duration rediscoverEvery = std::chrono::seconds(10);
         Duration callTimeout = std::chrono::seconds(3);
-        ChurnThreshold churn;
+        RuleBook rules;
         bool simulated = false;
     };
     using Sink = std::function<void(FleetDelta)>;
@@ -60,8 +61,14 @@ public:
     void refresh();
     /// The lease a person looks at: read at least every 500 ms.
     void focus(const LeaseId& lease);
-    void acknowledge(std::uint64_t alert);
-    void snooze(std::uint64_t alert, Duration duration);
+    void setRules(RuleBook rules);
+    /// As AlertRules does. A shelving without a reason does nothing.
+    void acknowledge(std::uint64_t alert, const std::string& by = {});
+    void shelve(std::uint64_t alert, Duration duration, const std::string& by, const std::string& reason);
+    void snooze(std::uint64_t alert, Duration duration) { shelve(alert, duration, {}, "snoozed"); }
+    void shelveAll(const std::string& rule, const std::string& glob, Duration duration,
+        const std::string& by, const std::string& reason);
+    void unshelve(std::uint64_t shelf);
 
 private:
     struct Core;

@@ -34,7 +34,7 @@ bool needsAPerson(ErrorKind kind)
 
 Monitor::Core::Core(std::shared_ptr<const Backend> b, Options o, const Clock& c, Sink s)
     : backend(std::move(b)), options(std::move(o)), clock(c), sink(std::move(s)),
-      m_random(systemEntropy()), m_alerts(options.churn)
+      m_random(systemEntropy()), m_alerts(options.rules)
 {
 }
 
@@ -103,6 +103,7 @@ void Monitor::Core::takeInbox()
         news = inbox;
         inbox.changed.clear();
         inbox.orders.clear();
+        inbox.rules.reset();
         inbox.stream.reset();
         inbox.relist = false;
         inbox.news = false;
@@ -126,9 +127,10 @@ void Monitor::Core::takeInbox()
     if (news.relist || news.refreshes > m_refreshAsked)
         startOver();
     m_refreshAsked = news.refreshes;
+    if (news.rules)
+        m_alerts.setRules(*std::move(news.rules));
     for (const auto& order : news.orders) {
-        auto told = order.snooze ? m_alerts.snooze(order.alert, now + *order.snooze, now)
-                                 : m_alerts.acknowledge(order.alert, now);
+        auto told = order(m_alerts, now);
         m_delta.alerts.insert(m_delta.alerts.end(), told.begin(), told.end());
     }
 }
@@ -261,7 +263,7 @@ void Monitor::Core::letTimePass()
         return;
     m_nextRules = now + kRulesEvery;
     for (Alert& alert : m_alerts.tick(m_fleet.all(), m_link, now)) {
-        if (alert.rule == "churn")
+        if (alert.rule == "churn" || alert.rule == "flapping")
             m_fleet.setChurning(alert.lease, m_alerts.isChurning(alert.lease));
         m_delta.alerts.push_back(std::move(alert));
     }
@@ -283,6 +285,8 @@ void Monitor::Core::publish()
     }
     m_link.pollEvery = longestPause(rules(), {});
     m_delta.link = m_link;
+    if (!m_delta.alerts.empty())
+        m_delta.shelves = m_alerts.shelves();
     FleetDelta next; // the counts and flags go on
     next.link = m_link;
     next.scanned = m_delta.scanned;

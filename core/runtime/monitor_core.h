@@ -20,11 +20,8 @@ struct MonitorInbox {
     std::optional<Instant> streamAlive;
     std::uint64_t refreshes = 0; ///< asked in all
     std::optional<LeaseId> focus;
-    struct AlertOrder {
-        std::uint64_t alert = 0;
-        std::optional<Duration> snooze; ///< nothing: acknowledge
-    };
-    std::vector<AlertOrder> orders;
+    std::vector<std::function<std::vector<Alert>(AlertRules&, Instant)>> orders; ///< of people
+    std::optional<RuleBook> rules; ///< new ones
     bool stopping = false;
     bool news = false; ///< something of the above is new
 };
@@ -44,6 +41,12 @@ struct Monitor::Core {
             inbox.news = true;
         }
         wake.notify_one();
+    }
+
+    template <typename Order>
+    void order(Order what)
+    {
+        post([&](MonitorInbox& box) { box.orders.push_back(std::move(what)); });
     }
 
     const std::shared_ptr<const Backend> backend;
