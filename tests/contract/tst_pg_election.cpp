@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Electors on real PostgreSQL servers that die, stop, fail over, and whose clocks are set.
+#include "core/backend/postgres/postgres_backend.h"
+#include "core/runtime/elector.h"
+#include "postgres_server.h"
+#include "tests/support/election_kit.h"
+#include "tests/support/tcp_proxy.h"
+
+#include <QFile>
+#include <QTest>
+
+#include <fstream>
+
+using namespace tenure;
+using namespace tenure::test;
+using namespace std::chrono_literals;
+
+namespace
+{
+
+std::shared_ptr<const Backend> backendOf(const StoreUri &uri)
+{
+    return makePostgresBackend(uri).value();
+}
+
+void makeTable(const StoreUri &uri)
+{
+    const auto made = backendOf(uri)->makeStore()->init(false, BootClock::now() + 10s);
+    if (!made)
+        qFatal("%s", made.error().text().c_str());
+}
+
+/// Two candidates of one lease, each with a backend of its own as two processes have, and a watch.
+struct Pair {
+    Pair(const StoreUri &uri, Milliseconds ttl)
+        : a(backendOf(uri), "a", ttl), b(backendOf(uri), "b", ttl), watch({&a.elector, &b.elector})
+    {
+    }
+    [[nodiscard]] bool oneLeads() const { return a.elector.isLeader() != b.elector.isLeader(); }
+    [[nodiscard]] FencingToken token() const
+    {
+        return std::max(a.elector.token(), b.elector.token());
+    }
+    void start()
+    {
+        a.elector.start();
+        b.elector.start();
+    }
+    Candidate a, b;
+    BelieverWatch watch;
+};
+
+} // namespace
+
+class PgElectionTest : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void handsOverAtOnceWhenReleased();
+    void takesOverAfterAnExpiry();
+    void keepsLeadingWhenItsSessionsAreKilled();
+    void aStoppedServerEndsBeliefInTime();
+    void aRowLockedOverTheExpiryMakesNoSecondBeliever();
+    void aFailoverMakesNoSecondBeliever();
+    void aClockThatStepsAheadMakesNoSecondBeliever();
+    void withoutATableItSaysWhatToDo();
+
+private:
+    std::unique_ptr<PostgresServer> m_server;
+};
+
+void PgElectionTest::initTestCase()
+{
+    if (!PostgresServer::installed() && !qEnvironmentVariableIsSet("TENURE_REQUIRE_SERVERS"))
+        QSKIP("PostgreSQL is not installed");
+    QVERIFY2(PostgresServer::installed(), "PostgreSQL is not installed");
+    m_server = std::make_unique<PostgresServer>();
+}
+
+void PgElectionTest::handsOverAtOnceWhenReleased()
+{
+    const StoreUri uri = m_server->socketUri("handover");
+    makeTable(uri);
+    Candidate a(backendOf(uri), "a", 60s);
+    a.elector.start();
+    QTRY_VERIFY(a.elector.isLeader());
+    Candidate b(backendOf(uri), "b", 60s);
+    b.elector.start();
+    QTRY_VERIFY(b.elector.report().seen.has_value());
+    const FencingToken before = a.elector.token();
+    a.elector.release();
+    // Told by LISTEN: nobody waits for 60 s, nor for a poll of 20 s.
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader(), 15'000);
+    QVERIFY(b.elector.token() > before);
+    const auto events
+        = m_server->run("SELECT string_agg(event, ' ' ORDER BY id), count(DISTINCT token) "
+                        "FROM handover.tenure_history");
+    QCOMPARE(events.text(0, 0), std::string_view("gained released gained"));
+}
+
+void PgElectionTest::takesOverAfterAnExpiry()
+{
+    const StoreUri uri = m_server->socketUri("expiry");
+    makeTable(uri);
+    Candidate standby(backendOf(uri), "standby", 2s);
+    const auto store = backendOf(uri)->makeStore();
+    const Command dies = Acquire{
+        LeaseId::observed("billing/scheduler"), *HolderId::parse("dead"), Nonce::random(), 2s};
+    QVERIFY(store->execute({&dies, 1}, BootClock::now() + 5s).front());
+    standby.elector.start();
+    QTRY_VERIFY(standby.elector.isLeader());
+    const auto early = m_server->run(
+        "SELECT g.at - d.at < interval '2 s' FROM expiry.tenure_history d, expiry.tenure_history g "
+        "WHERE d.holder = 'dead' AND g.holder <> 'dead'");
+    QVERIFY(!early.truth(0, 0));
+}
+
+void PgElectionTest::keepsLeadingWhenItsSessionsAreKilled()
+{
+    const StoreUri uri = m_server->socketUri("killed");
+    makeTable(uri);
+    Candidate a(backendOf(uri), "a", 3s);
+    a.elector.start();
+    QTRY_VERIFY(a.elector.isLeader());
+    const FencingToken term = a.elector.token();
+    for (int i = 0; i < 4; ++i) {
+        m_server->run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+                      "application_name LIKE 'tenure/%' AND pid <> pg_backend_pid() "
+                      "AND application_name <> 'tenure/test'");
+        QTest::qWait(500);
+    }
+    QVERIFY(a.elector.isLeader());
+    QCOMPARE(a.elector.token(), term);
+    QCOMPARE(a.diary.count(false), 0U);
+}
+
+void PgElectionTest::aStoppedServerEndsBeliefInTime()
+{
+    PostgresServer server;
+    makeTable(server.socketUri());
+    Pair pair(server.socketUri(), 1s);
+    pair.start();
+    QTRY_VERIFY(pair.oneLeads());
+    const FencingToken before = pair.token();
+    server.pause();
+    QTRY_VERIFY(!pair.a.elector.isLeader() && !pair.b.elector.isLeader());
+    server.resume();
+    QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads() && pair.token() > before, 20'000);
+    server.kill();
+    QTRY_VERIFY(!pair.a.elector.isLeader() && !pair.b.elector.isLeader());
+    server.start();
+    QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
+    QCOMPARE(pair.watch.overlaps(), 0);
+    QVERIFY(pair.a.diary.followsGrammar() && pair.b.diary.followsGrammar());
+}
+
+void PgElectionTest::aRowLockedOverTheExpiryMakesNoSecondBeliever()
+{
+    const StoreUri uri = m_server->socketUri("locked");
+    makeTable(uri);
+    Pair pair(uri, 1s);
+    pair.start();
+    QTRY_VERIFY(pair.oneLeads());
+    const FencingToken before = pair.token();
+    const auto keeper = m_server->session("keeper");
+    for (int i = 0; i < 3; ++i) {
+        QVERIFY(keeper->script(
+            "BEGIN; SELECT FROM locked.tenure_lease FOR UPDATE", BootClock::now() + 5s));
+        QTRY_VERIFY(!pair.a.elector.isLeader() && !pair.b.elector.isLeader());
+        QVERIFY(keeper->script("COMMIT", BootClock::now() + 5s));
+        QTRY_VERIFY(pair.oneLeads());
+    }
+    QVERIFY(pair.token() > before);
+    QCOMPARE(pair.watch.overlaps(), 0);
+    QVERIFY(pair.a.diary.followsGrammar() && pair.b.diary.followsGrammar());
+}
+
+void PgElectionTest::aFailoverMakesNoSecondBeliever()
+{
+    auto primary = std::make_unique<PostgresServer>();
+    makeTable(primary->tcpUri());
+    PostgresServer standby(*primary, {});
+    StoreUri both = primary->tcpUri();
+    both.hosts.emplace_back("127.0.0.1", standby.port());
+    Pair pair(both, 2s);
+    pair.start();
+    QTRY_VERIFY(pair.oneLeads());
+    const FencingToken before = pair.token();
+    primary->kill();
+    standby.promote();
+    // Either the old term goes on (it was replicated in time), or a new one with a larger token
+    // begins.
+    QTest::qWait(4000); // whoever believed in the old primary's words has stopped
+    QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 40'000);
+    QVERIFY(pair.token() >= before);
+    QCOMPARE(pair.watch.overlaps(), 0);
+    QVERIFY(pair.a.diary.followsGrammar() && pair.b.diary.followsGrammar());
+}
+
+void PgElectionTest::aClockThatStepsAheadMakesNoSecondBeliever()
+{
+    const char *library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+    if (!QFile::exists(QString::fromLatin1(library)))
+        QSKIP("libfaketime is not installed");
+    QTemporaryDir directory;
+    const std::string offset = directory.filePath(QStringLiteral("offset")).toStdString();
+    const auto set = [&](const char *text) {
+        std::ofstream(offset) << text << "\n";
+        QVERIFY(QFile::setPermissions(QString::fromStdString(offset),
+            QFile::ReadOwner | QFile::WriteOwner | QFile::ReadOther));
+        QVERIFY(QFile::setPermissions(directory.path(),
+            QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner | QFile::ReadOther
+                | QFile::ExeOther));
+    };
+    set("+0");
+    PostgresServer server({},
+        {std::string("LD_PRELOAD=") + library, "FAKETIME_NO_CACHE=1", "DONT_FAKE_MONOTONIC=1",
+            "FAKETIME_TIMESTAMP_FILE=" + offset});
+    makeTable(server.socketUri());
+    Pair pair(server.socketUri(), 3s);
+    pair.start();
+    QTRY_VERIFY(pair.oneLeads());
+    QTRY_VERIFY(pair.a.elector.report().seen || pair.b.elector.report().seen);
+    for (const char *step :
+        {"+3600", "+0", "+90"}) { // an hour ahead, back again, a minute and a half
+        const FencingToken before = pair.token();
+        set(step);
+        QTest::qWait(4000); // the moments at which a careless standby would believe too
+        QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
+        QVERIFY(pair.token() >= before);
+    }
+    QCOMPARE(pair.watch.overlaps(), 0);
+    QVERIFY(pair.a.diary.followsGrammar() && pair.b.diary.followsGrammar());
+}
+
+void PgElectionTest::withoutATableItSaysWhatToDo()
+{
+    Candidate a(backendOf(m_server->socketUri("nothing here")), "a", 2s);
+    a.elector.start();
+    QTRY_VERIFY(a.elector.report().error.has_value());
+    QCOMPARE(a.elector.report().error->kind, ErrorKind::BadConfig);
+    QVERIFY(a.elector.report().error->remedy.find("tenurectl init") != std::string::npos);
+    const auto made
+        = m_server->run("SELECT count(*) FROM pg_namespace WHERE nspname = 'nothing here'");
+    QCOMPARE(made.number(0, 0), 0); // a candidate that was not told to makes nothing
+    makeTable(m_server->socketUri("nothing here"));
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 60'000); // and it finds out by itself
+}
+
+QTEST_GUILESS_MAIN(PgElectionTest)
+#include "tst_pg_election.moc"
