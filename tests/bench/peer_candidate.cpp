@@ -120,23 +120,30 @@ int capacity(const Backend &backend, const std::string &lock)
 
 } // namespace
 
-int main()
+int main(int argc, char **argv)
 {
+    const bool kubernetes = argc > 1 && std::string_view(argv[1]) == "--kubernetes"; // by KUBECONFIG
     std::signal(SIGPIPE, SIG_IGN);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &set, nullptr); // before any thread: all inherit it
 
-    const std::string url = environment(
-        "PEER_URL", "redis://127.0.0.1:" + environment("PEER_PORT", "6379"));
+    const std::string url = environment("PEER_URL",
+        kubernetes ? "kubernetes:///default" : "redis://127.0.0.1:" + environment("PEER_PORT", "6379"));
     const auto backend = orDie(makeBackend(orDie(StoreUri::parse(url))));
     const std::string lock = environment("PEER_LOCK", "peer");
     if (std::getenv("PEER_RENEW_N") != nullptr)
         return capacity(*backend, lock);
 
     const Duration ttl = Milliseconds(std::atoi(environment("PEER_LEASE_MS", "5000").c_str()));
-    const Timing timing = orDie(Timing::make({.ttl = ttl}, backend->traits().limits));
+    TimingRequest request{.ttl = ttl};
+    const auto clientGo = nlohmann::json::parse(environment("PEER_K8S", "[]"), nullptr, false);
+    if (kubernetes && clientGo.is_array() && clientGo.size() == 2) { // its renew deadline and retry period
+        request.renewDeadline = std::chrono::seconds(clientGo[0].get<int>());
+        request.renewEvery = std::chrono::seconds(clientGo[1].get<int>());
+    }
+    const Timing timing = orDie(Timing::make(request, backend->traits().limits));
     ElectorHost host(backend);
     ElectorCallbacks callbacks;
     callbacks.onGained = [](const Term &) { say(stamp("lead", bench::monotonicNs())); };
