@@ -7,7 +7,7 @@
 #include "app/console/top_bar.h"
 #include "app/console/window_state.h"
 #include "core/base/text.h"
-#include "ui/charts/density_strip.h"
+#include "ui/bridge/history.h"
 #include "ui/dialogs/connection_dialog.h"
 #include "ui/dialogs/release_dialog.h"
 #include "ui/lab/lab_view.h"
@@ -18,6 +18,7 @@
 #include "ui/views/lease_page.h"
 #include "ui/views/log_view.h"
 #include "ui/views/session_source.h"
+#include "ui/views/timeline_panel.h"
 
 #include <QAbstractButton>
 #include <QAbstractSpinBox>
@@ -115,7 +116,10 @@ void MainWindow::connectParts()
     connect(m_tabs, &QTabWidget::currentChanged, this, &MainWindow::noteTab);
     connect(m_tabs, &QTabWidget::currentChanged, this, &MainWindow::showFront);
     connect(&m_timelineTimer, &QTimer::timeout, this, &MainWindow::showTimeline);
+    connect(&m_timelineTimer, &QTimer::timeout, this, &MainWindow::showJournal);
     m_timelineTimer.start(2s);
+    connect(m_timeline, &TimelinePanel::told, this, &MainWindow::tell);
+    connect(m_timeline, &TimelinePanel::picturePicked, this, &MainWindow::savePicture);
     for (const QString &reason : {m_settings.readOnlyReason(), m_connections.readOnlyReason()}) {
         if (!reason.isEmpty())
             say(reason);
@@ -130,6 +134,8 @@ void MainWindow::addSession(Session *session)
     m_alerts->addSource(source);
     m_events->addSource(source);
     m_log->model().addSource(source);
+    m_timeline->setConnection(session->profile().id, session->profile().name, {}, m_clock.now());
+    m_timeline->setHistory(session->profile().id, historyOf(*session), session->journalId());
     connect(session, &Session::alertsChanged, this, &MainWindow::showAlertCount);
     connect(session, &Session::audited, this, [this] { m_audit->showAudit(m_connections.sessions()); });
     connect(session, &Session::operatorChanged, this, &MainWindow::showFront);
@@ -190,6 +196,15 @@ void MainWindow::openLease(const QString &connectionId, const LeaseId &lease)
     page->setProperty(kLease, name);
     connect(page, &LeasePage::releaseRequested, this,
         [this](const QString &id, const LeaseId &which) { openRelease(id, which); });
+    connect(page, &LeasePage::problem, this, &MainWindow::say);
+    connect(page, &LeasePage::told, this, &MainWindow::tell);
+    connect(page, &LeasePage::pinAsked, this, [this](const QString &connection, const QByteArray &which) {
+        m_settings.change([&](Settings &settings) {
+            if (std::erase(settings.pins, PinnedLease{connection, which}) == 0)
+                settings.pins.push_back({connection, which});
+        });
+    });
+    page->setHistory(historyOf(*session), session->journalId());
     m_tabs->setCurrentIndex(addTab(page, tabTitle(lease)));
 }
 
@@ -311,8 +326,8 @@ void MainWindow::showTimeline()
             if (one.at >= hourAgo && one.kind != TransitionKind::Appeared)
                 times.push_back(one.at);
         }
-        m_timeline->setConnection(
-            session->profile().id, session->profile().name, std::move(times), session->openedAt());
+        m_timeline->setConnection(session->profile().id, session->profile().name, std::move(times),
+            session->openedAt());
     }
 }
 

@@ -21,9 +21,9 @@ class AlertsView;
 class AuditView;
 class CommandPalette;
 class ConnectionsDock;
-class DensityStrip;
 class EventsView;
 class FleetView;
+class History;
 class LabView;
 class LeasePage;
 class LeaseSource;
@@ -31,6 +31,7 @@ class LogView;
 class SettingsDialog;
 class SettingsStore;
 class StatusStrip;
+class TimelinePanel;
 class TopBar;
 struct PaletteEntry;
 
@@ -96,6 +97,10 @@ private:
     void showFront(); ///< band, title, operator state
     void showAlertCount();
     void showTimeline();
+    void showJournal();
+    void savePicture(const QString &path, const QPixmap &picture);
+    /// What was before this session; nothing without a journal.
+    [[nodiscard]] History *historyOf(const Session &session);
     void rereadAll();
     void clearSimFaults();
     void readOnlyEverywhere();
@@ -126,7 +131,8 @@ private:
     EventsView *m_events = nullptr;
     AuditView *m_audit = nullptr;
     LogView *m_log = nullptr;
-    DensityStrip *m_timeline = nullptr;
+    TimelinePanel *m_timeline = nullptr;
+    std::map<QString, History *> m_histories; ///< by the journal's file
     TopBar *m_topBar = nullptr;
     StatusStrip *m_status = nullptr;
     QAction *m_freeze = nullptr;

@@ -6,13 +6,13 @@
 #include "app/console/status_strip.h"
 #include "app/console/top_bar.h"
 #include "app/console/window_state.h"
-#include "ui/charts/density_strip.h"
 #include "ui/dialogs/tone.h"
 #include "ui/views/alerts_view.h"
 #include "ui/views/events_view.h"
 #include "ui/settings/settings_store.h"
 #include "ui/views/fleet_view.h"
 #include "ui/views/log_view.h"
+#include "ui/views/timeline_panel.h"
 
 #include <QAction>
 #include <QActionGroup>
@@ -87,11 +87,11 @@ void MainWindow::buildDocks()
     m_audit = new AuditView(this);
     m_log = new LogView(m_theme, m_clock, this);
     m_events->setMinimumHeight(m_theme.rowHeight() * 5);
-    m_timeline = new DensityStrip(m_theme, m_clock, this);
+    m_timeline = new TimelinePanel(m_theme, m_clock, this);
     dock("connectionsDock", tr("Connections"), m_connectionsDock, Qt::LeftDockWidgetArea);
     // Under the connections, not at the right: the fleet table needs the width more.
     QDockWidget *alerts = dock("alertsDock", tr("Alerts"), m_alerts, Qt::LeftDockWidgetArea);
-    QDockWidget *timeline = dock("timelineDock", tr("Timeline, all leases, last hour"), m_timeline,
+    QDockWidget *timeline = dock("timelineDock", tr("Timeline, all leases"), m_timeline,
         Qt::BottomDockWidgetArea);
     QDockWidget *events = dock("eventsDock", tr("Events"), m_events, Qt::BottomDockWidgetArea);
     QDockWidget *audit = dock("auditDock", tr("Audit"), m_audit, Qt::BottomDockWidgetArea);

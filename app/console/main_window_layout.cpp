@@ -5,13 +5,14 @@
 #include "app/console/window_state.h"
 #include "core/base/time_text.h"
 #include "ui/bridge/save_file.h"
-#include "ui/charts/density_strip.h"
+#include "ui/bridge/history.h"
 #include "ui/settings/settings_dialog.h"
 #include "ui/views/fleet_view.h"
 #include "ui/views/log_view.h"
 
 #include <QAction>
 #include <QApplication>
+#include <QBuffer>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QSysInfo>
@@ -29,7 +30,7 @@ void MainWindow::shareDocks()
     const auto one = [this](const char *name) { return findChild<QDockWidget *>(QLatin1String(name)); };
     resizeDocks({one("connectionsDock")}, {em * 40}, Qt::Horizontal);
     resizeDocks({one("connectionsDock"), one("alertsDock")}, {line * 16, line * 20}, Qt::Vertical);
-    resizeDocks({one("timelineDock"), one("eventsDock")}, {line * 4, line * 11}, Qt::Vertical);
+    resizeDocks({one("timelineDock"), one("eventsDock")}, {line * 6, line * 11}, Qt::Vertical);
 }
 
 void MainWindow::restoreLayout()
@@ -100,6 +101,14 @@ SettingsDialog *MainWindow::openSettings()
             context.keys.push_back({command->objectName(), command->text().remove(QLatin1Char('&')), standard->second});
     }
     context.hasTray = QSystemTrayIcon::isSystemTrayAvailable();
+    if (const Journal *journal = m_connections.journal()) {
+        const JournalStatus status = journal->status();
+        context.journal = tr("%1, %2, %3 MB. Bounded by size and age; the oldest goes first.")
+                              .arg(QString::fromStdString(status.path), QLatin1String(journalStateWord(status.state)))
+                              .arg(static_cast<double>(status.bytes) / 1e6, 0, 'f', 1);
+        if (!status.sentence.empty())
+            context.journal += QLatin1Char(' ') + QString::fromStdString(status.sentence);
+    }
     context.version = QStringLiteral(TENURE_VERSION);
     auto *dialog = new SettingsDialog(m_theme, m_settings, std::move(context), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -150,6 +159,44 @@ void MainWindow::tell(const QString &success)
 {
     m_log->model().add(LogLevel::Info, {}, success);
     m_status->tell(success);
+}
+
+History *MainWindow::historyOf(const Session &session)
+{
+    if (session.journal() == nullptr)
+        return nullptr;
+    const QString path = QString::fromStdString(session.journal()->path());
+    History *&history = m_histories[path];
+    if (history == nullptr)
+        history = new History(path, this);
+    return history;
+}
+
+void MainWindow::showJournal()
+{
+    const Journal *journal = m_connections.journal();
+    if (journal == nullptr)
+        return;
+    const JournalStatus status = journal->status();
+    const bool well = status.dropped == 0
+        && (status.state == JournalState::Writing || status.state == JournalState::Opening);
+    QString text = well ? QString() : tr("journal %1").arg(QLatin1String(journalStateWord(status.state)));
+    if (status.dropped > 0)
+        text += tr(", %1 records lost").arg(status.dropped);
+    m_status->setJournal(text, QString::fromStdString(status.sentence));
+}
+
+void MainWindow::savePicture(const QString &path, const QPixmap &picture)
+{
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    picture.save(&buffer, "PNG");
+    saveFile(path, bytes, this, [this, path](const QString &why) {
+        if (why.isEmpty())
+            tell(tr("Exported to %1.").arg(path));
+        else
+            say(tr("%1 could not be written: %2").arg(path, why));
+    });
 }
 
 QString MainWindow::diagnostics() const

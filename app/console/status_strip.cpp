@@ -60,6 +60,15 @@ void StatusStrip::setWarnings(int count)
     refresh();
 }
 
+void StatusStrip::setJournal(const QString &text, const QString &why)
+{
+    if (text == m_journal)
+        return;
+    m_journal = text;
+    m_mode->setToolTip(why);
+    refresh();
+}
+
 void StatusStrip::tell(const QString &success)
 {
     m_told = success;
@@ -88,6 +97,8 @@ void StatusStrip::refresh()
         words += operators.isEmpty() ? tr("read-only") : tr("OPERATOR on %1").arg(operators.join(QStringLiteral(", ")));
     if (m_warnings > 0)
         words += m_warnings == 1 ? tr("log: 1 warning") : tr("log: %1 warnings").arg(m_warnings);
+    if (!m_journal.isEmpty())
+        words += m_journal;
     if (m_clock.now() < m_toldUntil)
         words.prepend(m_told);
     m_mode->setText(words.join(QStringLiteral(" · ")));

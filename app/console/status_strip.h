@@ -25,6 +25,8 @@ public:
     StatusStrip(const Theme &theme, const Clock &clock, QWidget *parent);
     /// Warnings and errors in the log so far.
     void setWarnings(int count);
+    /// How the journal is when it is not well; empty: it is.
+    void setJournal(const QString &text, const QString &why);
     /// Says for some seconds that something went well.
     void tell(const QString &success);
     void setSessions(const std::vector<Session *> &sessions);
@@ -43,6 +45,7 @@ private:
     std::vector<Part> m_parts;
     std::vector<QWidget *> m_widgets;
     int m_warnings = 0;
+    QString m_journal;
     QString m_told;
     Instant m_toldUntil;
     QTimer m_timer;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/observe/status.h"
-#include "ui/charts/ticking.h"
+#include "ui/charts/time_axis.h"
 
 #include <QString>
 
@@ -12,8 +11,10 @@
 namespace tenure::ui
 {
 
-/// Changes of leadership of all leases over the last hour, a row a connection, newest at the right.
-class DensityStrip final : public Ticking
+/// Changes of leadership of all leases over time, a row a connection: from this session and, where
+/// the journal gave cells for the window that is shown, from those. What nobody observed is dotted;
+/// a stretch with leases that had no leader has a hatched foot.
+class DensityStrip final : public TimeAxis
 {
     Q_OBJECT
 public:
@@ -21,22 +22,36 @@ public:
     /// Replaces what is shown of one connection. `since`: when it was first looked at; before that the
     /// row is dotted, not empty.
     void setConnection(const QString &id, const QString &name, std::vector<Instant> times, Instant since);
+    /// The journal's count for the window; empty: the session's alone.
+    void setHistory(const QString &id, const std::vector<DensityCell> &cells);
     void removeConnection(const QString &id);
+    /// Changes and observed time in `span`, over all connections.
+    [[nodiscard]] SwimSummary summary(TimeSpan span) const;
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 
 protected:
     void paintEvent(QPaintEvent *event) override;
-    [[nodiscard]] Milliseconds tickEvery() const override { return std::chrono::seconds(5); }
+    bool event(QEvent *event) override;
 
 private:
+    struct Cell {
+        Instant from, until;
+        std::uint64_t transitions = 0;
+        std::uint64_t leaderless = 0;
+        Duration longestGap{};
+        double observed = 0;
+    };
     struct Row {
         QString name;
         std::vector<Instant> times;
         Instant since;
+        std::vector<Cell> history;
     };
-    void paintRow(QPainter &painter, const Row &row, const QRectF &box) const;
+    /// A row in cells of about three pixels.
+    [[nodiscard]] std::vector<Cell> cellsOf(const Row &row, const SwimWindow &view) const;
+    void paintRow(QPainter &painter, const Row &row, const SwimWindow &view, const QRectF &box) const;
     std::map<QString, Row> m_rows;
 };
 

@@ -5,14 +5,10 @@
 #include "ui/theme/words.h"
 
 #include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
-#include <QWheelEvent>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace tenure::ui
@@ -20,22 +16,14 @@ namespace tenure::ui
 namespace
 {
 
-using namespace std::chrono_literals;
-
-constexpr Duration kShortest = 10s;
-constexpr Duration kLongest = std::chrono::hours(24 * 7);
 constexpr std::size_t kMostHolders = 6;
-constexpr std::array<Duration, 14> kSteps{1s, 2s, 5s, 10s, 30s, 1min, 2min, 5min, 10min, 30min, 1h, 3h,
-    6h, 24h};
 
 } // namespace
 
-Swimlane::Swimlane(const Theme &theme, const Clock &clock, QWidget *parent)
-    : Ticking(theme, clock, parent)
+Swimlane::Swimlane(const Theme &theme, const Clock &clock, QWidget *parent) : TimeAxis(theme, clock, parent)
 {
     setObjectName(QStringLiteral("swimlane"));
     setAccessibleName(tr("Terms over time"));
-    setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Minimum);
 }
 
@@ -50,15 +38,17 @@ void Swimlane::setLease(const LeaseStatus &status)
     update();
 }
 
-void Swimlane::followNow()
+void Swimlane::setHistory(std::vector<SwimStretch> stretches, std::vector<SwimMark> marks)
 {
-    m_following = true;
+    m_history = std::move(stretches);
+    m_marks = std::move(marks);
+    updateGeometry();
     update();
 }
 
-double Swimlane::labelWidth() const
+std::vector<SwimStretch> Swimlane::stretches() const
 {
-    return 24.0 * theme().unit();
+    return joined(m_history, stretchesOf(m_status, now()));
 }
 
 double Swimlane::laneHeight() const
@@ -66,17 +56,15 @@ double Swimlane::laneHeight() const
     return 5.5 * theme().unit();
 }
 
-SwimWindow Swimlane::window() const
+double Swimlane::lanesTop() const
 {
-    // A little room at the right, so that "now" is a place and not the border.
-    const Instant end = m_following ? now() + m_span / 40 : m_end;
-    return {end - m_span, end, std::max(1.0, width() - labelWidth())};
+    return axisHeight() + (m_marks.empty() ? 0.0 : 3.5 * theme().unit());
 }
 
 QSize Swimlane::sizeHint() const
 {
-    const auto lanes = layoutSwimlane(m_status, window(), now(), kMostHolders).size();
-    const double height = 6.0 * theme().unit() + static_cast<double>(std::max<std::size_t>(lanes, 3)) * laneHeight();
+    const auto lanes = layoutSwimlane(stretches(), window(), kMostHolders).size();
+    const double height = lanesTop() + static_cast<double>(std::max<std::size_t>(lanes, 3)) * laneHeight();
     return {150 * theme().unit(), static_cast<int>(height)};
 }
 
@@ -87,53 +75,19 @@ QSize Swimlane::minimumSizeHint() const
 
 void Swimlane::paintEvent(QPaintEvent *)
 {
+    const Instant start = BootClock::now();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const SwimWindow view = window();
     paintAxis(painter, view);
-    double top = 6.0 * theme().unit();
-    for (const SwimLane &lane : layoutSwimlane(m_status, view, now(), kMostHolders)) {
+    double top = lanesTop();
+    for (const SwimLane &lane : layoutSwimlane(stretches(), view, kMostHolders)) {
         paintLane(painter, lane, top);
         top += laneHeight();
     }
-    const double x = labelWidth() + view.x(now());
-    if (x < width()) {
-        painter.setPen(QPen(theme().color(Token::Info), 1.5));
-        painter.drawLine(QPointF(x, 4.5 * theme().unit()), QPointF(x, height()));
-    }
-    if (hasFocus()) {
-        painter.setPen(QPen(theme().color(Token::Info), 2));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawRect(QRectF(rect()).adjusted(1, 1, -1, -1));
-    }
-}
-
-void Swimlane::paintAxis(QPainter &painter, const SwimWindow &view) const
-{
-    const double spacing = 22.0 * theme().unit();
-    Duration step = kSteps.back();
-    for (const Duration candidate : kSteps) {
-        if (view.width * static_cast<double>(candidate.count()) / static_cast<double>(m_span.count()) >= spacing) {
-            step = candidate;
-            break;
-        }
-    }
-    // Ticks on round wall-clock times, placed by the local monotonic clock.
-    const WallTime wallFrom = wallOf(view.from, clock());
-    const auto every = std::chrono::duration_cast<std::chrono::microseconds>(step);
-    const auto first = (wallFrom.time_since_epoch() / every + 1) * every;
-    painter.setFont(theme().font(FontRole::Small));
-    for (auto at = first; at < (wallFrom + std::chrono::duration_cast<std::chrono::microseconds>(m_span)).time_since_epoch(); at += every) {
-        const Instant local = view.from + Duration(at - wallFrom.time_since_epoch());
-        const double x = labelWidth() + view.x(local);
-        painter.setPen(QPen(theme().color(Token::Hairline), 1));
-        painter.drawLine(QPointF(x, 5.0 * theme().unit()), QPointF(x, height()));
-        painter.setPen(theme().color(Token::Muted));
-        const QString label = axisText(WallTime(at), step, clock().wall());
-        painter.drawText(QRectF(x - spacing / 2, 0, spacing, 4.5 * theme().unit()), Qt::AlignCenter, label);
-    }
-    painter.setPen(theme().color(Token::Muted));
-    painter.drawText(QRectF(0, 0, labelWidth(), 4.5 * theme().unit()), Qt::AlignLeft | Qt::AlignVCenter, timeShown() == TimeShown::Local ? zoneText() : tr("UTC"));
+    paintMarks(painter, view);
+    paintOverlay(painter, view);
+    m_paintTime = BootClock::now() - start;
 }
 
 void Swimlane::paintLane(QPainter &painter, const SwimLane &lane, double top) const
@@ -200,96 +154,57 @@ void Swimlane::paintBar(QPainter &painter, const SwimBar &bar, QRectF box) const
     }
 }
 
-void Swimlane::zoom(double factor, double pixel)
+void Swimlane::paintMarks(QPainter &painter, const SwimWindow &view) const
 {
-    const SwimWindow view = window();
-    const Instant fixed = view.at(pixel);
-    const auto wanted = static_cast<Duration::rep>(static_cast<double>(m_span.count()) * factor);
-    const Duration next = std::clamp(Duration(wanted), kShortest, kLongest);
-    const double share = pixel / view.width;
-    m_end = fixed + Duration(static_cast<Duration::rep>(static_cast<double>(next.count()) * (1 - share)));
-    m_span = next;
-    update();
-}
-
-void Swimlane::pan(Duration by)
-{
-    m_end = window().until + by;
-    m_following = false;
-    update();
-}
-
-void Swimlane::mousePressEvent(QMouseEvent *event)
-{
-    m_dragFrom = event->position();
-    m_dragEnd = window().until;
-    setCursor(Qt::ClosedHandCursor);
-}
-
-void Swimlane::mouseMoveEvent(QMouseEvent *event)
-{
-    const SwimWindow view = window();
-    m_end = m_dragEnd - (view.at(event->position().x()) - view.at(m_dragFrom.x()));
-    m_following = false;
-    update();
-}
-
-void Swimlane::mouseReleaseEvent(QMouseEvent *)
-{
-    unsetCursor();
-}
-
-void Swimlane::wheelEvent(QWheelEvent *event)
-{
-    const double pixel = std::max(0.0, event->position().x() - labelWidth());
-    zoom(std::pow(0.8, event->angleDelta().y() / 120.0), pixel);
-    event->accept();
-}
-
-void Swimlane::keyPressEvent(QKeyEvent *event)
-{
-    const double middle = window().width / 2;
-    switch (event->key()) {
-    case Qt::Key_Home:
-        followNow();
-        break;
-    case Qt::Key_Left:
-        pan(-m_span / 8);
-        break;
-    case Qt::Key_Right:
-        pan(m_span / 8);
-        break;
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-        zoom(0.8, middle);
-        break;
-    case Qt::Key_Minus:
-        zoom(1.25, middle);
-        break;
-    default:
-        QWidget::keyPressEvent(event);
+    const double unit = theme().unit();
+    const double middle = axisHeight() + unit * 1.2;
+    for (const SwimMark &mark : m_marks) {
+        const double x = labelWidth() + view.x(mark.at);
+        if (x < labelWidth() || x > width())
+            continue;
+        const bool action = mark.kind == SwimMark::Kind::Action;
+        const QColor ink = theme().color(action ? Token::Info : Token::Warn);
+        painter.setPen(QPen(ink, 1, Qt::DotLine));
+        painter.drawLine(QPointF(x, middle), QPointF(x, height()));
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(ink);
+        if (action)
+            painter.drawPolygon(QPolygonF{QPointF(x, middle - unit), QPointF(x + unit, middle), QPointF(x, middle + unit), QPointF(x - unit, middle)});
+        else
+            painter.drawPolygon(QPolygonF{QPointF(x, middle - unit), QPointF(x + unit, middle + unit), QPointF(x - unit, middle + unit)});
     }
+}
+
+QString Swimlane::tipAt(const QPointF &position) const
+{
+    const SwimWindow view = window();
+    const double x = position.x() - labelWidth();
+    QStringList marks;
+    for (const SwimMark &mark : m_marks) {
+        if (position.y() < lanesTop() && std::abs(view.x(mark.at) - x) < 1.5 * theme().unit())
+            marks << mark.text;
+    }
+    if (!marks.empty())
+        return marks.mid(0, 6).join(QLatin1Char('\n'));
+    const auto lanes = layoutSwimlane(stretches(), view, kMostHolders);
+    const double row = (position.y() - lanesTop()) / laneHeight();
+    if (row < 0 || row >= static_cast<double>(lanes.size()))
+        return {};
+    const SwimLane &lane = lanes[static_cast<std::size_t>(row)];
+    QString tip = x < 0 ? shown(lane.holder) : QString();
+    for (const SwimBar &bar : lane.bars) {
+        if (x >= bar.left - 1 && x <= bar.right + 1)
+            tip = text(bar.tip);
+    }
+    return tip;
 }
 
 bool Swimlane::event(QEvent *event)
 {
     if (event->type() != QEvent::ToolTip)
-        return Ticking::event(event);
+        return TimeAxis::event(event);
     const auto *help = static_cast<QHelpEvent *>(event);
-    const auto lanes = layoutSwimlane(m_status, window(), now(), kMostHolders);
-    const double row = (help->pos().y() - 6.0 * theme().unit()) / laneHeight();
-    const double x = help->pos().x() - labelWidth();
-    QString tip;
-    if (row >= 0 && row < static_cast<double>(lanes.size())) {
-        const SwimLane &lane = lanes[static_cast<std::size_t>(row)];
-        if (x < 0)
-            tip = shown(lane.holder);
-        for (const SwimBar &bar : lane.bars) {
-            if (x >= bar.left - 1 && x <= bar.right + 1)
-                tip = text(bar.tip);
-        }
-    }
-    QToolTip::showText(help->globalPos(), tip, this);
+    QToolTip::showText(help->globalPos(), tipAt(help->pos()), this);
     return true;
 }
 

@@ -1,54 +1,56 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/charts/swimlane_layout.h"
-#include "ui/charts/ticking.h"
+#include "ui/charts/time_axis.h"
 
-#include <QPointF>
+#include <QString>
 
 namespace tenure::ui
 {
 
-/// Who led when: a truth lane and a lane for each holder over time. Drag pans, the wheel zooms at the
-/// cursor, Home follows the present again; arrow keys and + - do the same from the keyboard.
-class Swimlane final : public Ticking
+/// Something that happened at a moment: what an operator did (a diamond), an alert (a triangle).
+struct SwimMark {
+    enum class Kind { Action, Alert };
+    Kind kind = Kind::Action;
+    Instant at;
+    QString text;
+};
+
+/// Who led when: a truth lane and a lane for each holder over time, from this session and from what
+/// the journal gave; see TimeAxis for how one moves in it.
+class Swimlane final : public TimeAxis
 {
     Q_OBJECT
 public:
     Swimlane(const Theme &theme, const Clock &clock, QWidget *parent);
+    /// What this session knows.
     void setLease(const LeaseStatus &status);
-    void followNow();
-    [[nodiscard]] bool isFollowing() const { return m_following; }
-    [[nodiscard]] Duration span() const { return m_span; }
+    /// What was before, in a window around the one that is shown.
+    void setHistory(std::vector<SwimStretch> stretches, std::vector<SwimMark> marks);
+    [[nodiscard]] std::vector<SwimStretch> stretches() const;
+    [[nodiscard]] const std::vector<SwimMark> &marks() const { return m_marks; }
+    /// How long the last painting took.
+    [[nodiscard]] Duration paintTime() const { return m_paintTime; }
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent *event) override;
-    void mousePressEvent(QMouseEvent *event) override;
-    void mouseMoveEvent(QMouseEvent *event) override;
-    void mouseReleaseEvent(QMouseEvent *event) override;
-    void wheelEvent(QWheelEvent *event) override;
-    void keyPressEvent(QKeyEvent *event) override;
     bool event(QEvent *event) override;
 
 private:
-    [[nodiscard]] SwimWindow window() const;
-    [[nodiscard]] double labelWidth() const;
     [[nodiscard]] double laneHeight() const;
-    void zoom(double factor, double pixel);
-    void pan(Duration by);
-    void paintAxis(QPainter &painter, const SwimWindow &view) const;
+    [[nodiscard]] double lanesTop() const;
     void paintLane(QPainter &painter, const SwimLane &lane, double top) const;
     void paintBar(QPainter &painter, const SwimBar &bar, QRectF box) const;
+    void paintMarks(QPainter &painter, const SwimWindow &view) const;
+    [[nodiscard]] QString tipAt(const QPointF &position) const;
 
     LeaseStatus m_status;
-    Duration m_span = std::chrono::minutes(10);
-    Instant m_end; ///< right edge, when not following
-    bool m_following = true;
-    QPointF m_dragFrom;
-    Instant m_dragEnd;
+    std::vector<SwimStretch> m_history;
+    std::vector<SwimMark> m_marks;
+    Duration m_paintTime{};
 };
 
 } // namespace tenure::ui

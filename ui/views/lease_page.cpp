@@ -5,14 +5,16 @@
 #include "core/base/text.h"
 #include "ui/charts/freshness_chip.h"
 #include "ui/charts/heartbeat_strip.h"
-#include "ui/charts/swimlane.h"
 #include "ui/charts/ttl_ring.h"
 #include "ui/theme/theme.h"
 #include "ui/theme/words.h"
 #include "ui/views/copy_as.h"
 #include "ui/views/events_view.h"
+#include "ui/views/health_panel.h"
 #include "ui/views/lease_cards.h"
+#include "ui/views/terms_panel.h"
 
+#include <QAction>
 #include <QClipboard>
 #include <QGridLayout>
 #include <QGuiApplication>
@@ -75,6 +77,7 @@ LeasePage::LeasePage(const Theme &theme, const Clock &clock, LeaseSource *source
     connect(source, &QObject::destroyed, this, &LeasePage::detach);
     connect(&m_timer, &QTimer::timeout, this, &LeasePage::refresh);
     connect(&theme, &Theme::changed, this, &LeasePage::refresh);
+    makeKeys();
     refresh();
 }
 
@@ -151,12 +154,57 @@ void LeasePage::makeCopyMenu()
         if (format == CopyFormat::RedisCli && !m_connection.url.startsWith(QLatin1String("redis")))
             continue;
         connect(menu->addAction(title(format)), &QAction::triggered, this, [this, format] {
-            const LeaseStatus *status = m_source == nullptr ? nullptr : m_source->find(m_lease);
-            if (status != nullptr)
-                QGuiApplication::clipboard()->setText(copyAs(format, *status, m_connection, m_source->link(), m_clock));
+            copy(static_cast<int>(format));
         });
     }
     m_copy->setMenu(menu);
+}
+
+void LeasePage::copy(int format)
+{
+    const LeaseStatus *status = m_source == nullptr ? nullptr : m_source->find(m_lease);
+    if (status == nullptr)
+        return;
+    const auto wanted = static_cast<CopyFormat>(format);
+    QGuiApplication::clipboard()->setText(copyAs(wanted, *status, m_connection, m_source->link(), m_clock));
+    Q_EMIT told(tr("Copied: %1.").arg(title(wanted)));
+}
+
+void LeasePage::makeKeys()
+{
+    const auto key = [this](const QKeySequence &keys, const QString &name, auto act) {
+        auto *action = new QAction(name, this);
+        action->setShortcut(keys); // of the window: hidden pages do not listen
+        connect(action, &QAction::triggered, this, act);
+        addAction(action);
+    };
+    key(Qt::Key_C, tr("Copy name"), [this] { copy(static_cast<int>(CopyFormat::Name)); });
+    key(Qt::SHIFT | Qt::Key_C, tr("Copy as command"), [this] { copy(static_cast<int>(CopyFormat::Tenurectl)); });
+    key(Qt::Key_P, tr("Pin or unpin"), [this] { Q_EMIT pinAsked(m_connection.name, QByteArray::fromStdString(m_lease.name())); });
+}
+
+void LeasePage::setHistory(History *history, const std::string &journalId)
+{
+    m_terms->setHistory(history, journalId);
+    m_health->setHistory(history, journalId);
+}
+
+/// A backend that restarted may have forgotten a lease that somebody still believes in.
+QString LeasePage::restartText(const LeaseStatus &status)
+{
+    const std::string &epoch = m_source->link().epoch;
+    if (!epoch.empty() && epoch != m_epoch) {
+        if (!m_epoch.empty())
+            m_restarted = m_clock.now();
+        m_epoch = epoch;
+    }
+    const Duration ttl = status.usualTtl.value_or(Duration(status.record.ttl.value_or(15000ms)));
+    const Duration barred = ttl + 1s;
+    if (!m_restarted || m_clock.now() - *m_restarted > barred)
+        return {};
+    return tr("The backend restarted %1 ago and may have forgotten a lease that somebody still believes in: for one ttl and "
+              "a second (%2) candidates of Tenure are granted no new term.")
+        .arg(text(m_clock.now() - *m_restarted), text(barred));
 }
 
 void LeasePage::addFact(QGridLayout &grid, int row, const QString &name, QLabel *&value, const QString &objectName)
@@ -255,9 +303,15 @@ void LeasePage::makeDetails(QVBoxLayout &column)
     m_candidatesCard = new Card(m_theme, tr("CANDIDATES"), m_content);
     m_candidates = m_candidatesCard->addLine(QStringLiteral("leaseCandidates"));
 
-    auto *terms = new Card(m_theme, tr("TERMS    drag to pan, wheel to zoom, Home follows now"), m_content);
-    m_terms = new Swimlane(m_theme, m_clock, terms);
+    auto *terms = new Card(m_theme, tr("TERMS    drag to pan, wheel to zoom, Shift and drag to select    \u25C6 operator   \u25B2 alert   hatched: no leader   dotted: not observed"), m_content);
+    m_terms = new TermsPanel(m_theme, m_clock, m_connection, m_lease, terms);
+    connect(m_terms, &TermsPanel::problem, this, &LeasePage::problem);
+    connect(m_terms, &TermsPanel::told, this, &LeasePage::told);
     terms->body()->addWidget(m_terms);
+
+    auto *health = new Card(m_theme, tr("HEALTH"), m_content);
+    m_health = new HealthPanel(m_theme, m_clock, m_lease, health);
+    health->body()->addWidget(m_health);
 
     auto *events = new Card(m_theme, tr("EVENTS OF THIS LEASE"), m_content);
     m_events = new EventsView(m_theme, m_clock, m_lease, events);
@@ -269,6 +323,7 @@ void LeasePage::makeDetails(QVBoxLayout &column)
     column.addWidget(heartbeat);
     column.addWidget(m_candidatesCard);
     column.addWidget(terms);
+    column.addWidget(health);
     column.addWidget(events, 1);
 }
 
@@ -335,8 +390,13 @@ void LeasePage::fill(const LeaseStatus &status)
     setElided(m_holder, texts.holder, std::max(m_holder->width(), 40 * m_theme.unit()));
     ink(m_holder, isFresh(linkState) && status.record.holder ? Token::Text : Token::Muted);
     m_since->setText(texts.since);
-    m_note->setText(shown(status.record.note));
-    m_note->setVisible(!status.record.note.empty());
+    QStringList notes;
+    for (const QString &note : {shown(status.record.note), restartText(status)}) {
+        if (!note.isEmpty())
+            notes << note;
+    }
+    m_note->setText(notes.join(QLatin1Char('\n')));
+    m_note->setVisible(!notes.empty());
     m_safety->setText(texts.safety);
     m_renewDue->setText(texts.renewDue);
     m_term->setText(texts.term);
@@ -353,6 +413,7 @@ void LeasePage::fill(const LeaseStatus &status)
     m_ring->setLease(status, link);
     m_heartbeat->setLease(status);
     m_terms->setLease(status);
+    m_health->setLease(status);
 }
 
 void LeasePage::showEvent(QShowEvent *event)

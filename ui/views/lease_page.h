@@ -6,6 +6,8 @@
 #include <QTimer>
 #include <QWidget>
 
+#include <optional>
+
 class QGridLayout;
 class QLabel;
 class QPlainTextEdit;
@@ -19,8 +21,10 @@ class Card;
 class EnvironmentBand;
 class EventsView;
 class FreshnessChip;
+class HealthPanel;
 class HeartbeatStrip;
-class Swimlane;
+class History;
+class TermsPanel;
 class Theme;
 class TtlRing;
 
@@ -37,9 +41,14 @@ public:
     /// Why nothing may be released now, as a sentence; empty: it may.
     [[nodiscard]] QString whyNoRelease() const;
     void refresh();
+    /// What was before this session (borrowed); `journalId` is the connection's id in the journal.
+    void setHistory(History *history, const std::string &journalId);
 
 Q_SIGNALS:
     void releaseRequested(const QString &connectionId, const tenure::LeaseId &lease);
+    void pinAsked(const QString &connectionName, const QByteArray &lease);
+    void problem(const QString &sentence);
+    void told(const QString &sentence); ///< something went well
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -50,6 +59,9 @@ private:
     QWidget *makeCards();
     void makeDetails(QVBoxLayout &column);
     void makeCopyMenu();
+    void makeKeys();
+    void copy(int format);
+    [[nodiscard]] QString restartText(const LeaseStatus &status);
     void addFact(QGridLayout &grid, int row, const QString &name, QLabel *&value, const QString &objectName);
     void fill(const LeaseStatus &status);
 
@@ -59,6 +71,8 @@ private:
     ConnectionInfo m_connection;
     LeaseId m_lease;
     QTimer m_timer; ///< ages in the text
+    std::string m_epoch; ///< of the backend when it was looked at last
+    std::optional<Instant> m_restarted; ///< since when it has another one
     EnvironmentBand *m_band = nullptr;
     FreshnessChip *m_freshness = nullptr;
     QLabel *m_title = nullptr, *m_state = nullptr, *m_explanation = nullptr;
@@ -70,7 +84,8 @@ private:
     Card *m_rawCard = nullptr, *m_candidatesCard = nullptr;
     TtlRing *m_ring = nullptr;
     HeartbeatStrip *m_heartbeat = nullptr;
-    Swimlane *m_terms = nullptr;
+    TermsPanel *m_terms = nullptr;
+    HealthPanel *m_health = nullptr;
     EventsView *m_events = nullptr;
     QWidget *m_content = nullptr;
 };
