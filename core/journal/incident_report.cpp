@@ -139,11 +139,14 @@ Result<IncidentReport> gatherIncident(JournalQuery& query, const JournalFilter& 
     const auto leases = query.leases(filter);
     auto actions = query.actions(within, 0, 10'000);
     auto alerts = query.alerts(within, 0, 10'000);
-    for (const Error* problem : {connections ? nullptr : &connections.error(), leases ? nullptr : &leases.error(),
-             actions ? nullptr : &actions.error(), alerts ? nullptr : &alerts.error()}) {
-        if (problem != nullptr)
-            return fail(*problem);
-    }
+    if (!connections)
+        return fail(connections.error());
+    if (!leases)
+        return fail(leases.error());
+    if (!actions)
+        return fail(actions.error());
+    if (!alerts)
+        return fail(alerts.error());
     report.actions.assign(actions->rbegin(), actions->rend());
     report.alerts.assign(alerts->rbegin(), alerts->rend());
     for (const LeaseKey& key : *leases) {
