@@ -63,6 +63,17 @@ Json candidatesJson(const std::vector<std::string> &candidates)
     return out;
 }
 
+/// A list, not an object: a name may come twice ("waits").
+Json factsJson(const std::vector<RecordFact> &facts)
+{
+    if (facts.empty())
+        return nullptr;
+    Json out = Json::array();
+    for (const RecordFact &fact : facts)
+        out.push_back({{"name", textJson(fact.name)}, {"value", textJson(fact.value)}});
+    return out;
+}
+
 } // namespace
 
 Json textJson(const std::string &text)
@@ -100,6 +111,7 @@ Json leaseJson(const JsonContext &context, const LeaseStatus &status)
     out["candidates"] = candidatesJson(record.candidates);
     out["hold"] = holdJson(record.hold);
     out["note"] = textJson(record.note);
+    out["facts"] = factsJson(record.facts);
     return out;
 }
 

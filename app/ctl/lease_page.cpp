@@ -90,6 +90,8 @@ std::string leasePage(const Output &output, const std::string &display, const Le
     if (record.stepDownAsked)
         facts.add("asked", "an operator asked the holder to step down", Ink::Warning);
     facts.add("candidates", record.candidates.empty() ? "none seen" : joined(record.candidates));
+    for (const RecordFact &fact : record.facts)
+        facts.add(printable(fact.name, 40), printable(fact.value));
     if (!record.note.empty())
         facts.add("note", printable(record.note), Ink::Warning);
     const std::string heading = std::string(stateGlyph(state)) + " " + stateWord(state);

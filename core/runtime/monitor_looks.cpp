@@ -26,11 +26,11 @@ bool isAnswer(const Result<Reply>& result)
         || result.error().kind == ErrorKind::Corrupt || result.error().kind == ErrorKind::Conflict;
 }
 
-/// A record without any trace of a lease.
+/// A record without any trace of a lease. Some formats keep the row of a lease that is free.
 bool isAbsent(const LeaseRecord& record)
 {
     return !record.holder && !record.token && !record.hold && !record.released
-        && record.transitions.value_or(0) == 0;
+        && record.transitions.value_or(0) == 0 && record.raw.empty();
 }
 
 } // namespace

@@ -56,7 +56,8 @@ bool wasCarriedOut(const ReleasePlan& plan, const LeaseRecord& now)
     case OperatorVerb::Ask:
         return !isExpectedTerm(plan, now) || now.stepDownAsked;
     case OperatorVerb::Hold:
-        return now.hold && now.hold->by == plan.by && now.token != plan.expected.token;
+        return now.hold && now.hold->by == plan.by
+            && (now.token != plan.expected.token || now.version != plan.expected.version);
     case OperatorVerb::Clear:
         return plan.expected.holder.empty() ? !now.hold : !isExpectedTerm(plan, now);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a release by hand will do, and what it did, in words (UX.md section 9, FORMATS.md).
+#include "core/backend/foreign_verbs.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 #include "core/runtime/operator_gate.h"
@@ -19,9 +20,9 @@ struct Notice {
     std::string how;
 };
 
-Notice noticeOf(const LeaseStatus& status)
+Notice noticeOf(const LeaseStatus &status)
 {
-    const std::string& kind = status.record.kind;
+    const std::string &kind = status.record.kind;
     const Duration ttl = status.usualTtl.value_or(15s);
     const Duration renewal = status.renewInterval.value_or(ttl / 3);
     if (kind == "tenure")
@@ -41,6 +42,20 @@ Notice noticeOf(const LeaseStatus& status)
         return {renewal, "ends with LockNotOwnedError when it next extends"};
     if (kind == "resque-scheduler")
         return {renewal, "finds out in its next loop, and may take it again"};
+    if (kind == "river")
+        return {5s, "finds out at its next re-election, within 5 s, and stops leading"};
+    if (kind == "oban")
+        return {15s,
+            "finds out at its next election, within 15 s; before version 2.23.1 it may go on as if "
+            "it led"};
+    if (kind == "pglock")
+        return {5s, "finds out at its next heartbeat, within 5 s, and its context is cancelled"};
+    if (kind == "vault")
+        return {5s, "is refused its next renewal, within 5 s, and steps down"};
+    if (kind == "advisory")
+        return {{},
+            "loses its session at once, with all that the session does and holds; a client that "
+            "asks nothing just then finds out at its next statement"};
     if (status.renews())
         return {renewal,
             "finds out when its next extension is refused, usually within "
@@ -48,19 +63,19 @@ Notice noticeOf(const LeaseStatus& status)
     return {{}, "is not told; a client that never extends goes on as if it held the lock"};
 }
 
-std::string nameOf(const LeaseStatus& status)
+std::string nameOf(const LeaseStatus &status)
 {
     return printable(status.record.holder.value_or(std::string()), 120);
 }
 
-std::string tokenSentence(const LeaseStatus& status)
+std::string tokenSentence(const LeaseStatus &status)
 {
     if (!status.record.token)
         return "This format has no fencing token: nothing stops late writes of the old holder";
     return "Writers must reject tokens up to " + std::to_string(status.record.token.value);
 }
 
-std::string raceSentence(const LeaseStatus& status)
+std::string raceSentence(const LeaseStatus &status)
 {
     const std::size_t waiting = status.record.candidates.size();
     if (waiting == 0)
@@ -70,8 +85,17 @@ std::string raceSentence(const LeaseStatus& status)
         + "; any of them may win";
 }
 
-void tellAsk(const LeaseStatus& status, Milliseconds duration, ReleaseForecast& out)
+void tellAsk(const LeaseStatus &status, Milliseconds duration, ReleaseForecast &out)
 {
+    if (status.record.kind == "river") {
+        out.sentences.push_back(nameOf(status)
+            + " is asked at once over River's own channel: it resigns, and may be elected again");
+        out.sentences.emplace_back(
+            "Two never lead at once: it leads until it resigns by itself; a version of River that "
+            "does not know the request goes on leading");
+        out.overlap = Duration::zero();
+        return;
+    }
     const Duration renewal = status.renewInterval.value_or(status.usualTtl.value_or(15s) / 3);
     out.sentences.push_back(nameOf(status) + " is asked at its next renewal, within "
         + durationText(renewal) + "; it drains its work, gives the lease back, and stays out for "
@@ -82,7 +106,7 @@ void tellAsk(const LeaseStatus& status, Milliseconds duration, ReleaseForecast& 
     out.overlap = Duration::zero();
 }
 
-void tellHold(const LeaseStatus& status, Milliseconds duration, Instant now, ReleaseForecast& out)
+void tellHold(const LeaseStatus &status, Milliseconds duration, Instant now, ReleaseForecast &out)
 {
     const Duration left
         = status.expiresAt ? std::max(*status.expiresAt - now, Duration::zero()) : Duration::zero();
@@ -96,7 +120,22 @@ void tellHold(const LeaseStatus& status, Milliseconds duration, Instant now, Rel
     out.overlap = Duration::zero();
 }
 
-void tellClear(const LeaseStatus& status, Instant now, ReleaseForecast& out)
+/// What else ends with the session of an advisory lock.
+void tellSession(const LeaseRecord &record, ReleaseForecast &out)
+{
+    if (record.kind != "advisory")
+        return;
+    for (const RecordFact &fact : record.facts) {
+        if (fact.name == "also holds")
+            out.sentences.push_back(
+                "That session also holds " + printable(fact.value, 300) + ": they end with it");
+        else if (fact.name == "transaction")
+            out.sentences.push_back(
+                "Its transaction, " + printable(fact.value, 80) + ", is rolled back");
+    }
+}
+
+void tellClear(const LeaseStatus &status, Instant now, ReleaseForecast &out)
 {
     if (!status.led()) {
         out.sentences.emplace_back(
@@ -107,6 +146,7 @@ void tellClear(const LeaseStatus& status, Instant now, ReleaseForecast& out)
     const Notice notice = noticeOf(status);
     out.sentences.push_back("The lease is free at once");
     out.sentences.push_back(nameOf(status) + " " + notice.how);
+    tellSession(status.record, out);
     std::optional<Duration> overlap = notice.within;
     if (overlap && status.expiresAt)
         overlap = std::min(
@@ -118,7 +158,7 @@ void tellClear(const LeaseStatus& status, Instant now, ReleaseForecast& out)
 }
 
 /// What has to be so before any sentence makes sense.
-std::string obstacle(const StoreTraits& traits, const LeaseStatus& status, OperatorVerb verb)
+std::string obstacle(const StoreTraits &traits, const LeaseStatus &status, OperatorVerb verb)
 {
     const bool can = verb == OperatorVerb::Ask ? traits.canAsk
         : verb == OperatorVerb::Hold           ? traits.canHold
@@ -127,9 +167,8 @@ std::string obstacle(const StoreTraits& traits, const LeaseStatus& status, Opera
         return "This backend cannot do that";
     if (verb == OperatorVerb::Ask && !status.led())
         return "Nobody leads: there is nobody to ask";
-    if (verb == OperatorVerb::Ask && status.record.kind != "tenure")
-        return "A holder of the format \"" + printable(status.record.kind, 40)
-            + "\" understands no request; hold or clear instead";
+    if (std::string why = whyNotReleased(status.record, verb); !why.empty())
+        return why;
     if (verb == OperatorVerb::Clear && !status.led() && !status.record.hold)
         return "Nobody holds it: there is nothing to clear";
     return {};
@@ -137,7 +176,7 @@ std::string obstacle(const StoreTraits& traits, const LeaseStatus& status, Opera
 
 } // namespace
 
-const char* outcomeWord(ReleaseOutcome outcome)
+const char *outcomeWord(ReleaseOutcome outcome)
 {
     switch (outcome) {
     case ReleaseOutcome::Taken:
@@ -162,7 +201,7 @@ const char* outcomeWord(ReleaseOutcome outcome)
     return "";
 }
 
-ReleaseForecast forecastRelease(const StoreTraits& traits, const LeaseStatus& status,
+ReleaseForecast forecastRelease(const StoreTraits &traits, const LeaseStatus &status,
     OperatorVerb verb, Milliseconds duration, Instant now)
 {
     ReleaseForecast out;

@@ -13,12 +13,13 @@ using namespace tenure::test;
 namespace
 {
 
-LeaseStatus held(const std::string& kind)
+LeaseStatus held(const std::string &kind)
 {
     Fleet fleet;
     Observation first = look({0ms, "a", 118, -60s, 0s});
     Observation second = look({5s, "a", 118, -60s, 5s});
     first.record.kind = second.record.kind = kind;
+    first.record.version = second.record.version = "seen";
     second.record.candidates = {"b", "c"};
     fleet.apply(first, {});
     fleet.apply(second, {});
@@ -32,17 +33,17 @@ LeaseStatus vacant()
     return *fleet.find(LeaseId::observed("jobs/leader"));
 }
 
-std::string joined(const ReleaseForecast& forecast)
+std::string joined(const ReleaseForecast &forecast)
 {
     std::string out;
-    for (const std::string& sentence : forecast.sentences)
+    for (const std::string &sentence : forecast.sentences)
         out += sentence + "\n";
     return out;
 }
 
 const Instant kNow = kStart + 6s;
 
-LeaseRecord record(const std::string& holder, std::uint64_t token)
+LeaseRecord record(const std::string &holder, std::uint64_t token)
 {
     LeaseRecord out = look({0s, holder, token}).record;
     out.version = "v" + std::to_string(token);
@@ -71,6 +72,8 @@ private Q_SLOTS:
     void kinds_data();
     void kinds();
     void askAndHoldHaveNoOverlap();
+    void whatEndsWithASessionIsTold();
+    void riverIsAskedOnItsOwnChannel();
     void overlapEndsWithTheLease();
     void whatIsNotPossibleSaysWhy();
     void watchTellsWhatHappened_data();
@@ -93,6 +96,12 @@ void TestForecast::kinds_data()
     QTest::newRow("redis-py") << QByteArray("redis-py") << QByteArray("LockNotOwnedError")
                               << qint64(5000);
     QTest::newRow("shedlock") << QByteArray("shedlock") << QByteArray("is not told") << qint64(-1);
+    QTest::newRow("river") << QByteArray("river") << QByteArray("next re-election") << qint64(5000);
+    QTest::newRow("oban") << QByteArray("oban") << QByteArray("next election") << qint64(14001);
+    QTest::newRow("pglock") << QByteArray("pglock") << QByteArray("context is cancelled")
+                            << qint64(5000);
+    QTest::newRow("advisory") << QByteArray("advisory") << QByteArray("loses its session at once")
+                              << qint64(-1);
     QTest::newRow("token") << QByteArray("token") << QByteArray("extension is refused")
                            << qint64(5000);
 }
@@ -126,6 +135,28 @@ void TestForecast::askAndHoldHaveNoOverlap()
     }
 }
 
+void TestForecast::whatEndsWithASessionIsTold()
+{
+    LeaseStatus status = held("advisory");
+    status.record.facts = {
+        {"session", "pid 7"}, {"transaction", "open for 3 m 00 s"}, {"also holds", "advisory:8"}};
+    const std::string text
+        = joined(forecastRelease({}, status, OperatorVerb::Clear, 15000ms, kNow));
+    QVERIFY2(text.find("also holds advisory:8") != std::string::npos, text.c_str());
+    QVERIFY2(text.find("open for 3 m 00 s, is rolled back") != std::string::npos, text.c_str());
+    status.record.version.clear(); // shared, a server process, or nobody knows whose
+    QVERIFY(!forecastRelease({}, status, OperatorVerb::Clear, 15000ms, kNow).possible);
+    QVERIFY(!forecastRelease({}, held("advisory"), OperatorVerb::Hold, 15000ms, kNow).possible);
+}
+
+void TestForecast::riverIsAskedOnItsOwnChannel()
+{
+    const auto forecast = forecastRelease({}, held("river"), OperatorVerb::Ask, 15000ms, kNow);
+    QVERIFY(forecast.possible);
+    QVERIFY(joined(forecast).find("River's own channel") != std::string::npos);
+    QVERIFY(joined(forecast).find("stays out") == std::string::npos); // it promises no such thing
+}
+
 void TestForecast::overlapEndsWithTheLease()
 {
     const auto forecast
@@ -137,7 +168,7 @@ void TestForecast::whatIsNotPossibleSaysWhy()
 {
     StoreTraits noHold;
     noHold.canHold = false;
-    for (const auto& forecast :
+    for (const auto &forecast :
         {forecastRelease(noHold, held("tenure"), OperatorVerb::Hold, 15000ms, kNow),
             forecastRelease({}, held("redisson"), OperatorVerb::Ask, 15000ms, kNow),
             forecastRelease({}, vacant(), OperatorVerb::Ask, 15000ms, kNow),
@@ -158,7 +189,7 @@ void TestForecast::watchTellsWhatHappened_data()
     LeaseRecord hold = record("", 8);
     hold.hold = OperatorHold{"op", 15000ms};
     const auto row
-        = [](const char* name, OperatorVerb verb, const LeaseRecord& seen, const char* word,
+        = [](const char *name, OperatorVerb verb, const LeaseRecord &seen, const char *word,
               bool decided) { QTest::newRow(name) << verb << seen << QByteArray(word) << decided; };
     row("clear, vacant", OperatorVerb::Clear, record("", 7), "vacant", false);
     row("clear, taken", OperatorVerb::Clear, record("b", 8), "taken", true);
