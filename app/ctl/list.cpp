@@ -18,6 +18,7 @@ struct ListOptions {
     std::string filter = "*";
     bool watch = false;
     bool json = false;
+    std::string journal;
 };
 
 constexpr const char *kExamples = R"(
@@ -107,6 +108,7 @@ Exit list(const ListOptions &options, Output &output)
         request.url = *named->url;
         request.glob = options.filter;
         request.format = options.json ? WatchFormat::JsonLines : WatchFormat::ForPeople;
+        request.journal = options.journal;
         return watch(request, output);
     }
     Result<Target> target = openTarget(*named->url);
@@ -134,6 +136,8 @@ void addListCommand(CLI::App &app, Chosen &chosen)
         ->type_name("GLOB");
     command->add_flag("--watch,-w", options->watch, "Stay and show every change");
     command->add_flag("--json", options->json, "JSON; with --watch one object a line");
+    command->add_option("--journal", options->journal, "With --watch: keep what is seen in this file")
+        ->type_name("FILE");
     command->footer(kExamples);
     command->callback([options, &chosen] {
         chosen = [options](Output &output) { return list(*options, output); };

@@ -84,6 +84,7 @@ int run(int argc, char **argv)
     addReleaseCommand(app, chosen);
     addDoctorCommand(app, chosen);
     addInitCommand(app, chosen);
+    addHistoryCommand(app, chosen);
     addSimulateCommand(app, chosen);
     addRunCommand(app, chosen, cutCommand(argc, argv));
     Exit code = Exit::Done;

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 #include "core/observe/fleet.h"
+#include "core/runtime/journal_tap.h"
 
 #include <future>
 #include <iostream>
@@ -25,6 +26,7 @@ struct ReleaseOptions {
     std::string hold = "15s";
     std::string reason;
     std::string wait = "30s";
+    std::string journal = Journal::defaultPath();
     bool dryRun = false;
     bool yes = false;
     bool json = false;
@@ -173,6 +175,18 @@ ReleaseReport carryOut(OperatorGate &gate, const ReleaseOptions &options, const 
     return work.get();
 }
 
+/// Nothing for a demo: what is simulated stays out of the user's history.
+std::shared_ptr<Journal> openJournal(const ReleaseOptions &options, const Target &target)
+{
+    if (target.demo)
+        return nullptr;
+    Journal::Options where;
+    where.path = options.journal;
+    auto journal = std::make_shared<Journal>(where);
+    journal->describe({target.display, target.display, target.display});
+    return journal;
+}
+
 Exit release(const ReleaseOptions &options, Output &output)
 {
     if (!options.yes && !options.dryRun && !output.canAsk())
@@ -190,9 +204,9 @@ Exit release(const ReleaseOptions &options, Output &output)
     // A dry run's own sentence says all of it again.
     if (!options.json && !options.dryRun)
         output.write(forecastText(*prepared, forecast));
-    OperatorGate gate(prepared->target.backend, SystemClock::instance(), {});
     if (options.dryRun) {
-        const ReleaseReport report = gate.dryRun(plan);
+        const ReleaseReport report
+            = OperatorGate(prepared->target.backend, SystemClock::instance(), {}).dryRun(plan);
         tell(output, options, plan, report);
         return exitFor(report);
     }
@@ -200,9 +214,14 @@ Exit release(const ReleaseOptions &options, Output &output)
         output.line("Nothing was sent.");
         return Exit::Failed;
     }
+    const std::shared_ptr<Journal> journal = openJournal(options, prepared->target);
+    OperatorGate gate(prepared->target.backend, SystemClock::instance(),
+        journal ? journaledAudit(journal, prepared->target.display, {}) : OperatorGate::Audit());
     gate.allowWrites(plan.wait + 1min);
     const ReleaseReport report = carryOut(gate, options, plan, output, interrupts);
     tell(output, options, plan, report);
+    if (journal && journal->status().state != JournalState::Writing)
+        std::cerr << "tenurectl: this release is not in the journal: " << journal->status().sentence << "\n";
     return exitFor(report);
 }
 
@@ -222,6 +241,8 @@ void addReleaseCommand(CLI::App &app, Chosen &chosen)
     command->add_option("--reason", options->reason, "Why, for the audit trail")->type_name("TEXT");
     command->add_option("--wait", options->wait, "How long to watch what comes of it; default: 30s")
         ->type_name("TIME");
+    command->add_option("--journal", options->journal, "Where the release is noted; default the user's journal")
+        ->type_name("FILE");
     command->add_flag("--dry-run", options->dryRun, "Say what would happen, send nothing");
     command->add_flag("--yes,-y", options->yes, "Do not ask");
     command->add_flag("--json", options->json, "The outcome as a JSON object");

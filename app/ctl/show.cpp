@@ -15,6 +15,7 @@ struct ShowOptions {
     Named named;
     bool watch = false;
     bool json = false;
+    std::string journal;
 };
 
 constexpr const char *kExamples = R"(
@@ -63,6 +64,7 @@ Exit show(const ShowOptions &options, Output &output)
         request.url = *named->url;
         request.only = *lease;
         request.format = options.json ? WatchFormat::JsonLines : WatchFormat::ForPeople;
+        request.journal = options.journal;
         return watch(request, output);
     }
     Result<Target> target = openTarget(*named->url);
@@ -89,6 +91,8 @@ void addShowCommand(CLI::App &app, Chosen &chosen)
     addUrlAndLease(*command, options->named);
     command->add_flag("--watch,-w", options->watch, "Stay and show every change");
     command->add_flag("--json", options->json, "JSON; with --watch one object a line");
+    command->add_option("--journal", options->journal, "With --watch: keep what is seen in this file")
+        ->type_name("FILE");
     command->footer(kExamples);
     command->callback([options, &chosen] {
         chosen = [options](Output &output) { return show(*options, output); };

@@ -4,8 +4,10 @@
 #include "app/ctl/interrupts.h"
 #include "app/ctl/target.h"
 #include "app/ctl/watch_view.h"
+#include "core/runtime/journal_tap.h"
 
 #include <algorithm>
+#include <iostream>
 #include <mutex>
 
 namespace tenure::ctl
@@ -118,8 +120,24 @@ Exit watch(const WatchRequest &request, Output &output)
     if (request.only)
         options.only.push_back(*request.only);
     options.simulated = target->demo != nullptr;
+    const Result<RuleBook> rules = RuleBook::load(RuleBook::defaultPath());
+    if (rules)
+        options.rules = *rules;
+    else
+        std::cerr << "tenurectl: the shipped rules are used: " << rules.error().text() << "\n";
+    std::shared_ptr<Journal> journal;
+    std::unique_ptr<JournalTap> tap;
+    if (!request.journal.empty()) {
+        Journal::Options keep;
+        keep.path = request.journal;
+        journal = std::make_shared<Journal>(keep);
+        const std::string name = target->display + (target->demo ? " (SIM)" : "");
+        tap = std::make_unique<JournalTap>(journal, JournalConnection{target->display, name, target->display});
+    }
     Deltas deltas;
     Monitor monitor(target->backend, options, SystemClock::instance(), [&](FleetDelta delta) {
+        if (tap)
+            tap->take(delta);
         deltas.put(std::move(delta));
         interrupts.nudge();
     });
@@ -132,6 +150,8 @@ Exit watch(const WatchRequest &request, Output &output)
         monitor.focus(*request.only);
     follow(interrupts, deltas, state, *view, output);
     monitor.stop();
+    if (journal && !journal->flush(2s))
+        std::cerr << "tenurectl: the journal is not complete: " << journal->status().sentence << "\n";
     return Exit::Done;
 }
 

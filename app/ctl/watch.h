@@ -21,6 +21,7 @@ struct WatchRequest {
     std::string glob = "*";
     std::optional<LeaseId> only; ///< one lease in full, instead of all that match
     WatchFormat format = WatchFormat::ForPeople;
+    std::string journal; ///< keep what is seen in this file; empty: nowhere
 };
 
 /// Watches until q, Ctrl-C, SIGTERM or the reader's end. Fails at once when the first connection

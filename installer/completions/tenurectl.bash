@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # bash completion of tenurectl: commands, options, their words, and the schemes of URLs.
 
-_tenurectl_commands="list show campaign release doctor init"
+_tenurectl_commands="list show campaign release doctor init history metrics"
 _tenurectl_schemes="demo: sqlite:/// redis:// rediss:// redis+unix:/// redis+sentinel://"
 
 _tenurectl_options()
 {
     case $1 in
-        list) echo "--filter --watch --json --help" ;;
-        show) echo "--watch --json --help" ;;
+        list) echo "--filter --watch --json --journal --help" ;;
+        show) echo "--watch --json --journal --help" ;;
         campaign) echo "--id --ttl --renew --renew-deadline --exit-on-loss --json --help" ;;
-        release) echo "--holder --token --mode --hold --reason --wait --dry-run --yes --json --help" ;;
+        release) echo "--holder --token --mode --hold --reason --wait --journal --dry-run --yes --json --help" ;;
         doctor) echo "--json --help" ;;
         init) echo "--dry-run --help" ;;
+        history) echo "--lease --connection --since --until --json --csv --report --verify --import --journal --help" ;;
+        metrics) echo "--listen --filter --help" ;;
         *) echo "--help --version" ;;
     esac
 }
