@@ -85,6 +85,7 @@ int run(int argc, char **argv)
     addDoctorCommand(app, chosen);
     addInitCommand(app, chosen);
     addHistoryCommand(app, chosen);
+    addMetricsCommand(app, chosen);
     addSimulateCommand(app, chosen);
     addRunCommand(app, chosen, cutCommand(argc, argv));
     Exit code = Exit::Done;
