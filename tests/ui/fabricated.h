@@ -36,11 +36,23 @@ public:
         m_alerts[alert].state = AlertState::Acknowledged;
         Q_EMIT alertsChanged();
     }
-    void snooze(std::uint64_t alert, Duration) override
+    void shelve(std::uint64_t alert, Duration duration, const QString &reason) override
     {
-        m_alerts[alert].state = AlertState::Snoozed;
+        Alert &shelved = m_alerts[alert];
+        shelved.state = AlertState::Snoozed;
+        shelved.snoozedUntil = m_clock.now() + duration;
+        shelved.reason = reason.toStdString();
+        m_shelves.push_back({alert, shelved.rule, shelved.lease.name(), m_clock.now() + duration, m_clock.now(),
+            "op1", reason.toStdString(), 1});
         Q_EMIT alertsChanged();
     }
+    void unshelve(std::uint64_t shelf) override
+    {
+        std::erase_if(m_shelves, [&](const Shelf &one) { return one.id == shelf; });
+        m_alerts[shelf].state = AlertState::Firing;
+        Q_EMIT alertsChanged();
+    }
+    const std::vector<Shelf> &shelves() const override { return m_shelves; }
 
     /// Proof of life just now.
     void alive()
@@ -107,6 +119,7 @@ public:
     std::map<LeaseId, LeaseStatus> m_leases;
     std::vector<Transition> m_transitions;
     std::map<std::uint64_t, Alert> m_alerts;
+    std::vector<Shelf> m_shelves;
     bool m_canWrite = false;
     LeaseId m_focused;
 };

@@ -7,6 +7,9 @@
 #include <set>
 #include <thread>
 
+#include <pwd.h>
+#include <unistd.h>
+
 namespace tenure::ui
 {
 namespace
@@ -33,6 +36,7 @@ struct Session::HeldBack {
     std::set<LeaseId> removed;
     std::vector<Transition> transitions;
     std::map<std::uint64_t, Alert> alerts;
+    std::vector<Shelf> shelves;
     FleetDelta last; ///< its values only
 
     void add(FleetDelta &&delta)
@@ -52,6 +56,8 @@ struct Session::HeldBack {
         transitions.insert(transitions.end(), delta.transitions.begin(), delta.transitions.end());
         if (transitions.size() > 2 * kTransitionsKept)
             transitions.erase(transitions.begin(), transitions.end() - kTransitionsKept);
+        if (!delta.alerts.empty())
+            shelves = delta.shelves;
         for (Alert &alert : delta.alerts)
             alerts.insert_or_assign(alert.id, std::move(alert));
         delta.changed.clear();
@@ -70,6 +76,7 @@ struct Session::HeldBack {
         out.transitions = std::move(transitions);
         for (auto &[id, alert] : alerts)
             out.alerts.push_back(std::move(alert));
+        out.shelves = std::move(shelves);
         return out;
     }
 };
@@ -171,6 +178,7 @@ void Session::startMonitor()
     Monitor::Options options;
     options.glob = m_profile.glob.toStdString();
     options.simulated = isSimulated();
+    options.rules = m_rules;
     std::shared_ptr<JournalTap> tap;
     if (m_journal) {
         const std::string name = m_profile.name.toStdString() + (isSimulated() ? " (SIM)" : "");
@@ -265,8 +273,10 @@ void Session::apply(FleetDelta &&delta)
     }
     for (const Alert &alert : delta.alerts)
         m_alerts.insert_or_assign(alert.id, alert);
-    if (!delta.alerts.empty())
+    if (!delta.alerts.empty()) {
+        m_shelves = std::move(delta.shelves);
         Q_EMIT alertsChanged();
+    }
     Q_EMIT linkChanged();
 }
 
@@ -294,14 +304,56 @@ void Session::setFrozen(bool frozen)
 
 void Session::acknowledge(std::uint64_t alert)
 {
-    if (m_monitor)
-        m_monitor->acknowledge(alert);
+    if (!m_monitor)
+        return;
+    m_monitor->acknowledge(alert, operatorName().toStdString());
+    noteDeed(leaseOf(alert), "acknowledge", {});
 }
 
-void Session::snooze(std::uint64_t alert, Duration duration)
+void Session::shelve(std::uint64_t alert, Duration duration, const QString &reason)
 {
+    if (!m_monitor || reason.trimmed().isEmpty())
+        return;
+    m_monitor->shelve(alert, duration, operatorName().toStdString(), reason.trimmed().toStdString());
+    noteDeed(leaseOf(alert), "shelve", reason.trimmed().toStdString());
+}
+
+void Session::unshelve(std::uint64_t shelf)
+{
+    if (!m_monitor)
+        return;
+    m_monitor->unshelve(shelf);
+    noteDeed({}, "unshelve", {});
+}
+
+void Session::setRules(RuleBook rules)
+{
+    m_rules = std::move(rules);
     if (m_monitor)
-        m_monitor->snooze(alert, duration);
+        m_monitor->setRules(m_rules);
+}
+
+LeaseId Session::leaseOf(std::uint64_t alert) const
+{
+    const auto found = m_alerts.find(alert);
+    return found == m_alerts.end() ? LeaseId() : found->second.lease;
+}
+
+/// What an operator did that no release tells of, into the chain of the journal; on a thread, because
+/// it waits for the disk.
+void Session::noteDeed(const LeaseId &lease, const std::string &verb, const std::string &reason)
+{
+    if (!m_journal)
+        return;
+    retire([journal = m_journal, key = LeaseKey{m_journalId, lease}, by = operatorName().toStdString(), verb, reason] {
+        journalDeed(*journal, key, by, verb, reason);
+    });
+}
+
+QString operatorName()
+{
+    const passwd *account = getpwuid(getuid());
+    return account != nullptr ? QString::fromLocal8Bit(account->pw_name) : QStringLiteral("uid %1").arg(getuid());
 }
 
 void Session::release(const ReleasePlan &plan)
@@ -342,15 +394,21 @@ void Session::cancelReleaseWatch()
 
 void Session::allowWrites(Duration howLong)
 {
-    if (m_gate)
+    if (m_gate) {
         m_gate->allowWrites(howLong);
+        noteDeed({}, "operator-on", {});
+    }
     Q_EMIT operatorChanged();
 }
 
 void Session::readOnly()
 {
-    if (m_gate)
+    if (m_gate) {
+        const bool was = m_gate->operatorTimeLeft().has_value();
         m_gate->readOnly();
+        if (was)
+            noteDeed({}, "operator-off", {});
+    }
     Q_EMIT operatorChanged();
 }
 

@@ -35,6 +35,9 @@ struct ConnectionProfile {
     bool operator==(const ConnectionProfile &) const = default;
 };
 
+/// The account this process runs under, not what the environment claims.
+[[nodiscard]] QString operatorName();
+
 /// One connection as the console sees it, in the GUI thread: the last known state of every lease,
 /// transitions and alerts of this session, and the doors for refresh, focus and release. Nothing here
 /// blocks; deltas come over the mailbox at most 20 times a second.
@@ -84,7 +87,12 @@ public:
     [[nodiscard]] bool isFrozen() const { return m_frozen; }
     [[nodiscard]] std::uint64_t heldBack() const { return m_heldBack; }
     void acknowledge(std::uint64_t alert);
-    void snooze(std::uint64_t alert, Duration duration);
+    /// Puts an alert aside for a while, eight hours at most; without a reason nothing happens.
+    void shelve(std::uint64_t alert, Duration duration, const QString &reason);
+    void unshelve(std::uint64_t shelf);
+    [[nodiscard]] const std::vector<Shelf> &shelves() const { return m_shelves; } ///< that stand now
+    /// The rules from now on, also of a monitor that is opened later.
+    void setRules(RuleBook rules);
     /// Starts the release on a thread of its own; releaseProgress follows. One at a time: the watch
     /// of an earlier one ends.
     void release(const ReleasePlan &plan);
@@ -114,6 +122,8 @@ private:
     void apply(FleetDelta &&delta);
     void takeLeases(FleetDelta &delta);
     OperatorGate::Audit auditSink();
+    void noteDeed(const LeaseId &lease, const std::string &verb, const std::string &reason);
+    [[nodiscard]] LeaseId leaseOf(std::uint64_t alert) const;
 
     ConnectionProfile m_profile;
     std::unique_ptr<DemoWorld> m_world;
@@ -129,6 +139,8 @@ private:
     std::map<LeaseId, LeaseStatus> m_leases;
     std::vector<Transition> m_transitions;
     std::map<std::uint64_t, Alert> m_alerts;
+    std::vector<Shelf> m_shelves;
+    RuleBook m_rules;
     std::vector<AuditEntry> m_audit;
     std::unique_ptr<HeldBack> m_waiting; ///< while frozen
     std::uint64_t m_heldBack = 0;

@@ -15,8 +15,6 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
-#include <pwd.h>
-#include <unistd.h>
 
 namespace tenure::ui
 {
@@ -30,13 +28,6 @@ constexpr auto kTickEvery = 250ms;
 QString shownText(const std::string &bytes)
 {
     return QString::fromStdString(printable(bytes));
-}
-
-/// The account this runs under, not what the environment claims.
-QString operatorName()
-{
-    const passwd *account = getpwuid(getuid());
-    return account ? QString::fromLocal8Bit(account->pw_name) : QStringLiteral("uid %1").arg(getuid());
 }
 
 } // namespace

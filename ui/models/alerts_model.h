@@ -25,6 +25,7 @@ public:
         Alert alert;
     };
     [[nodiscard]] const Entry &entry(int row) const { return m_entries[static_cast<std::size_t>(row)]; }
+    [[nodiscard]] const std::vector<LeaseSource *> &sources() const { return m_sources; }
     [[nodiscard]] int countOf(AlertState state) const;
     [[nodiscard]] Instant now() const { return m_clock.now(); }
 

@@ -48,7 +48,10 @@ public:
     [[nodiscard]] virtual bool canWrite() const = 0; ///< operator mode is on
     virtual void focus(const LeaseId &lease) = 0;
     virtual void acknowledge(std::uint64_t alert) = 0;
-    virtual void snooze(std::uint64_t alert, Duration duration) = 0;
+    /// Aside for a while, for a reason; eight hours at most.
+    virtual void shelve(std::uint64_t alert, Duration duration, const QString &reason) = 0;
+    virtual void unshelve(std::uint64_t shelf) = 0;
+    [[nodiscard]] virtual const std::vector<Shelf> &shelves() const = 0; ///< that stand now
 
     [[nodiscard]] const LeaseStatus *find(const LeaseId &lease) const;
 

@@ -4,22 +4,44 @@
 #include "ui/models/fleet_row.h"
 #include "ui/theme/theme.h"
 #include "ui/theme/words.h"
+#include "ui/views/shelve_dialog.h"
+#include "ui/views/walk_keys.h"
 
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QLabel>
 #include <QListView>
 #include <QPainter>
 #include <QPushButton>
 #include <QShortcut>
 #include <QStyledItemDelegate>
+#include <QTimer>
+#include <QTreeWidget>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace tenure::ui
 {
 namespace
 {
 
-constexpr Duration kSnooze = std::chrono::minutes(30);
+QString stateText(AlertState state)
+{
+    switch (state) {
+    case AlertState::Returned:
+        return AlertsView::tr("over, unseen");
+    case AlertState::Acknowledged:
+        return AlertsView::tr("acked");
+    case AlertState::Snoozed:
+        return AlertsView::tr("shelved");
+    case AlertState::Resolved:
+        return AlertsView::tr("over");
+    case AlertState::Firing:
+        break;
+    }
+    return {};
+}
 
 class AlertDelegate final : public QStyledItemDelegate
 {
@@ -38,7 +60,7 @@ public:
     {
         const AlertsModel::Entry &entry = m_model.entry(index.row());
         const Alert &alert = entry.alert;
-        const bool open = alert.state == AlertState::Firing;
+        const bool open = alert.state == AlertState::Firing || alert.state == AlertState::Returned;
         const int unit = m_theme.unit();
         painter->save();
         const bool selected = option.state.testFlag(QStyle::State_Selected);
@@ -56,7 +78,9 @@ public:
         paintLine(*painter, upper, QStringLiteral("P%1  %2").arg(alert.priority).arg(shown(alert.rule).toUpper()),
             age, open ? FontRole::Strong : FontRole::Body, ink);
         const QString subject = alert.lease.name().empty() ? entry.connection : shown(alert.lease.name());
-        const QString state = open ? QString() : text(std::string_view(alertStateWord(alert.state)));
+        QString state = stateText(alert.state);
+        if (alert.count > 1)
+            state = QStringLiteral("\u00D7%1 ").arg(alert.count) + state;
         paintLine(*painter, lower, subject + QStringLiteral("  ") + shown(alert.text), state, FontRole::Body,
             open ? Token::Text : Token::Muted);
         painter->restore();
@@ -82,8 +106,8 @@ private:
 
 AlertsView::AlertsView(const Theme &theme, const Clock &clock, QWidget *parent)
     : QWidget(parent), m_theme(theme), m_model(new AlertsModel(clock, this)), m_counts(new QLabel(this)),
-      m_list(new QListView(this)), m_action(new QLabel(this)), m_ack(new QPushButton(tr("Ack"), this)),
-      m_snooze(new QPushButton(tr("Snooze 30 min"), this)), m_open(new QPushButton(tr("Open"), this))
+      m_list(new QListView(this)), m_action(new QLabel(this)), m_shelves(new QTreeWidget(this)), m_ack(new QPushButton(tr("Ack"), this)),
+      m_shelve(new QPushButton(tr("Shelve…"), this)), m_open(new QPushButton(tr("Open"), this))
 {
     setObjectName(QStringLiteral("alertsView"));
     m_counts->setObjectName(QStringLiteral("alertCounts"));
@@ -99,14 +123,34 @@ AlertsView::AlertsView(const Theme &theme, const Clock &clock, QWidget *parent)
     m_action->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_ack->setObjectName(QStringLiteral("alertAck"));
     m_ack->setToolTip(tr("I have seen it (A)"));
-    m_snooze->setObjectName(QStringLiteral("alertSnooze"));
+    m_shelve->setObjectName(QStringLiteral("alertShelve"));
+    m_shelve->setToolTip(tr("Put it aside for a while, for a reason (H)"));
     m_open->setObjectName(QStringLiteral("alertOpen"));
     const int unit = theme.unit();
     auto *buttons = new QHBoxLayout;
     buttons->setSpacing(2 * unit);
-    for (QPushButton *button : {m_ack, m_snooze, m_open})
+    for (QPushButton *button : {m_ack, m_shelve, m_open})
         buttons->addWidget(button);
     buttons->addStretch(1);
+    for (const auto &[name, title] : {std::pair("alertRules", tr("Rules")), std::pair("alertHistory", tr("History"))}) {
+        auto *quiet = new QPushButton(title, this);
+        quiet->setObjectName(QLatin1String(name));
+        quiet->setProperty("quiet", true);
+        buttons->addWidget(quiet);
+    }
+    connect(findChild<QPushButton *>(QStringLiteral("alertRules")), &QPushButton::clicked, this, &AlertsView::rulesAsked);
+    connect(findChild<QPushButton *>(QStringLiteral("alertHistory")), &QPushButton::clicked, this, &AlertsView::historyAsked);
+    m_shelves->setObjectName(QStringLiteral("shelves"));
+    m_shelves->setAccessibleName(tr("Shelved"));
+    m_shelves->setHeaderLabels({tr("Shelved"), tr("Left"), {}});
+    m_shelves->setRootIsDecorated(false);
+    m_shelves->setFrameShape(QFrame::NoFrame);
+    m_shelves->header()->setStretchLastSection(false);
+    m_shelves->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    m_shelves->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+    m_shelves->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
+    m_shelves->hide();
+    walkWithJK(m_list);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 2 * unit, 0, 2 * unit);
     column->setSpacing(2 * unit);
@@ -115,6 +159,7 @@ AlertsView::AlertsView(const Theme &theme, const Clock &clock, QWidget *parent)
     buttons->setContentsMargins(3 * unit, 0, 3 * unit, 0);
     column->addWidget(m_counts);
     column->addWidget(m_list, 1);
+    column->addWidget(m_shelves);
     column->addWidget(m_action);
     column->addLayout(buttons);
 
@@ -126,13 +171,19 @@ AlertsView::AlertsView(const Theme &theme, const Clock &clock, QWidget *parent)
         if (const auto *entry = current())
             entry->source->acknowledge(entry->alert.id);
     });
-    connect(m_snooze, &QPushButton::clicked, this, [this] {
-        if (const auto *entry = current())
-            entry->source->snooze(entry->alert.id, kSnooze);
-    });
+    connect(m_shelve, &QPushButton::clicked, this, &AlertsView::shelve);
+    auto *shelveKey = new QShortcut(QKeySequence(Qt::Key_H), this);
+    shelveKey->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shelveKey, &QShortcut::activated, m_shelve, &QPushButton::click);
     auto *shortcut = new QShortcut(QKeySequence(Qt::Key_A), this);
     shortcut->setContext(Qt::WidgetWithChildrenShortcut);
     connect(shortcut, &QShortcut::activated, m_ack, &QPushButton::click);
+    auto *ages = new QTimer(this); // how much of a shelving is left
+    connect(ages, &QTimer::timeout, this, [this] {
+        if (isVisible() && m_shelves->topLevelItemCount() > 0)
+            showShelves();
+    });
+    ages->start(std::chrono::seconds(30));
     updateButtons();
 }
 
@@ -149,19 +200,63 @@ void AlertsView::open()
         Q_EMIT leaseActivated(entry->connectionId, entry->alert.lease);
 }
 
+void AlertsView::shelve()
+{
+    const auto *entry = current();
+    if (entry == nullptr)
+        return;
+    const QString subject = entry->alert.lease.name().empty() ? entry->connection : shown(entry->alert.lease.name());
+    auto *dialog = new ShelveDialog(tr("P%1 %2 of %3: %4").arg(entry->alert.priority)
+            .arg(shown(entry->alert.rule).toUpper(), subject, shown(entry->alert.text)), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog, id = entry->alert.id, connection = entry->connectionId] {
+        // The connection may have been closed meanwhile: the source is looked up again.
+        for (int row = 0; row < m_model->rowCount(); ++row) {
+            const auto &known = m_model->entry(row);
+            if (known.alert.id == id && known.connectionId == connection) {
+                known.source->shelve(id, dialog->duration(), dialog->reason());
+                return;
+            }
+        }
+    });
+    dialog->open();
+}
+
+void AlertsView::showShelves()
+{
+    m_shelves->clear();
+    for (LeaseSource *source : m_model->sources()) {
+        for (const Shelf &shelf : source->shelves()) {
+            auto *item = new QTreeWidgetItem(m_shelves);
+            item->setText(0, shown(shelf.rule).toUpper() + QStringLiteral("  ") + shown(shelf.glob));
+            item->setText(1, ageText(std::max<Duration>(shelf.until - m_model->now(), Duration::zero())));
+            item->setToolTip(0, tr("\"%1\", by %2, matched %3").arg(shown(shelf.reason), shown(shelf.by)).arg(shelf.matched));
+            auto *end = new QPushButton(tr("Unshelve"));
+            end->setProperty("quiet", true);
+            connect(end, &QPushButton::clicked, source, [source, id = shelf.id] { source->unshelve(id); }, Qt::QueuedConnection);
+            m_shelves->setItemWidget(item, 2, end);
+        }
+    }
+    const int rows = m_shelves->topLevelItemCount();
+    m_shelves->setVisible(rows > 0);
+    m_shelves->setFixedHeight((std::min(rows, 4) + 1) * (m_theme.rowHeight() + 2 * m_theme.unit()));
+}
+
 void AlertsView::updateButtons()
 {
     const auto *entry = current();
     const bool firing = entry != nullptr && entry->alert.state == AlertState::Firing;
-    m_ack->setEnabled(firing);
-    m_snooze->setEnabled(firing || (entry != nullptr && entry->alert.state == AlertState::Acknowledged));
+    m_ack->setEnabled(firing || (entry != nullptr && entry->alert.state == AlertState::Returned));
+    m_shelve->setEnabled(firing || (entry != nullptr && entry->alert.state == AlertState::Acknowledged));
+    showShelves();
     m_open->setEnabled(entry != nullptr && !entry->alert.lease.name().empty());
     m_counts->setText(m_model->rowCount() == 0
             ? tr("No alerts. Nothing needs you.")
-            : tr("New %1   Acknowledged %2   Snoozed %3   Over %4")
+            : tr("New %1   Acked %2   Shelved %3   Over, unseen %4   Over %5")
                   .arg(m_model->countOf(AlertState::Firing))
                   .arg(m_model->countOf(AlertState::Acknowledged))
                   .arg(m_model->countOf(AlertState::Snoozed))
+                  .arg(m_model->countOf(AlertState::Returned))
                   .arg(m_model->countOf(AlertState::Resolved)));
     m_action->setVisible(entry != nullptr);
     m_action->setText(entry == nullptr ? QString() : shown(entry->alert.action));

@@ -8,13 +8,15 @@
 class QLabel;
 class QListView;
 class QPushButton;
+class QTreeWidget;
 
 namespace tenure::ui
 {
 
 class Theme;
 
-/// The alerts with what to do about each: acknowledge, snooze, open the lease.
+/// The alerts with what to do about each: acknowledge, shelve for a reason, open the lease; and what is
+/// shelved now, until when and why.
 class AlertsView final : public QWidget
 {
     Q_OBJECT
@@ -26,18 +28,23 @@ public:
 
 Q_SIGNALS:
     void leaseActivated(const QString &connectionId, const tenure::LeaseId &lease);
+    void rulesAsked();
+    void historyAsked();
 
 private:
     void updateButtons();
     [[nodiscard]] const AlertsModel::Entry *current() const;
     void open();
+    void shelve();
+    void showShelves();
 
     const Theme &m_theme;
     AlertsModel *m_model;
     QLabel *m_counts;
     QListView *m_list;
     QLabel *m_action;
-    QPushButton *m_ack, *m_snooze, *m_open;
+    QTreeWidget *m_shelves;
+    QPushButton *m_ack, *m_shelve, *m_open;
 };
 
 } // namespace tenure::ui

@@ -40,6 +40,38 @@ QString redisLine(const LeaseStatus &status, const ConnectionInfo &connection)
     return line + QStringLiteral(" GET ") + quoted(key);
 }
 
+/// What libpq itself does not know of our URLs.
+QString psqlLine(const LeaseStatus &status, const ConnectionInfo &connection)
+{
+    if (!isPostgres(connection))
+        return {};
+    QUrl url(connection.url);
+    QUrlQuery query(url);
+    for (const char *ours : {"schema", "mode", "roles"})
+        query.removeAllQueryItems(QLatin1String(ours));
+    url.setQuery(query.isEmpty() ? QString() : query.toString(QUrl::FullyEncoded));
+    url.setPassword({});
+    return QStringLiteral("psql %1 -c %2").arg(quoted(url.toString(QUrl::FullyEncoded)), quoted(psqlStatement(status, connection)));
+}
+
+/// In E'' where it is not plain text, so that no name ends the literal or is something else there.
+QString sqlLiteral(const std::string &bytes)
+{
+    const bool plain = isUtf8(bytes) && printable(bytes, bytes.size()) == bytes
+        && bytes.find('\\') == std::string::npos;
+    if (plain)
+        return QLatin1Char('\'') + text(bytes).replace(QLatin1Char('\''), QLatin1String("''")) + QLatin1Char('\'');
+    QString out = QStringLiteral("E'");
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte < 0x7f && c != '\\' && c != '\'')
+            out += QLatin1Char(c);
+        else
+            out += QStringLiteral("\\x%1").arg(byte, 2, 16, QLatin1Char('0'));
+    }
+    return out + QLatin1Char('\'');
+}
+
 QString jsonText(const LeaseStatus &status, const ConnectionInfo &connection, const LinkStatus &link, const Clock &clock)
 {
     const LinkState state = linkStateAt(link, clock.now());
@@ -73,6 +105,28 @@ QString markdownLine(const LeaseStatus &status, const ConnectionInfo &connection
 
 } // namespace
 
+bool isPostgres(const ConnectionInfo &connection)
+{
+    return connection.url.startsWith(QLatin1String("postgres"));
+}
+
+QString ownTable(const ConnectionInfo &connection)
+{
+    QString schema = QUrlQuery(QUrl(connection.url)).queryItemValue(QStringLiteral("schema"), QUrl::FullyDecoded);
+    if (schema.isEmpty())
+        schema = QStringLiteral("tenure");
+    return QLatin1Char('"') + schema.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QStringLiteral("\".tenure_lease");
+}
+
+QString psqlStatement(const LeaseStatus &status, const ConnectionInfo &connection)
+{
+    for (const RecordFact &fact : status.record.facts) {
+        if (fact.name == "sql")
+            return text(fact.value);
+    }
+    return QStringLiteral("SELECT * FROM %1 WHERE name = %2").arg(ownTable(connection), sqlLiteral(status.record.lease.name()));
+}
+
 QString title(CopyFormat format)
 {
     const auto tr = [](const char *source) { return QCoreApplication::translate("CopyAs", source); };
@@ -83,6 +137,8 @@ QString title(CopyFormat format)
         return tr("tenurectl command");
     case CopyFormat::RedisCli:
         return tr("redis-cli command");
+    case CopyFormat::Psql:
+        return tr("psql command");
     case CopyFormat::Json:
         return tr("JSON");
     case CopyFormat::Markdown:
@@ -101,6 +157,8 @@ QString copyAs(CopyFormat format, const LeaseStatus &status, const ConnectionInf
         return QStringLiteral("tenurectl show %1 %2").arg(quoted(connection.url), quoted(text(status.record.lease.name())));
     case CopyFormat::RedisCli:
         return redisLine(status, connection);
+    case CopyFormat::Psql:
+        return psqlLine(status, connection);
     case CopyFormat::Json:
         return jsonText(status, connection, link, clock);
     case CopyFormat::Markdown:

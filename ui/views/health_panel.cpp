@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/health_panel.h"
 
+#include "core/churn/health.h"
 #include "ui/bridge/history.h"
 #include "ui/charts/latency_chart.h"
 #include "ui/theme/theme.h"
@@ -23,68 +24,56 @@ using namespace std::chrono_literals;
 
 constexpr Duration kPast = 24h;
 
-QString percentilesText(const std::optional<Percentiles> &values, const QString &otherwise)
+QString spreadText(const Spread &spread, std::size_t enough, const QString &otherwise)
 {
-    if (!values)
+    if (spread.n < enough)
         return otherwise;
     return HealthPanel::tr("p50 %1, p95 %2, max %3 (n = %4)")
-        .arg(text(values->p50), text(values->p95), text(values->most)).arg(values->count);
+        .arg(text(spread.p50), text(spread.p95), text(spread.most)).arg(spread.n);
 }
 
-const char *roleOf(TimingAdvice::Level level)
-{
-    switch (level) {
-    case TimingAdvice::Level::Dangerous:
-        return "crit";
-    case TimingAdvice::Level::Worrying:
-        return "warn";
-    case TimingAdvice::Level::Unknown:
-        return "caption";
-    case TimingAdvice::Level::Sane:
-        break;
-    }
-    return "";
-}
+struct GradeLook {
+    const char *role; ///< of the style sheet
+    char16_t glyph;
+};
 
-QString glyphOf(TimingAdvice::Level level)
+GradeLook lookOf(HealthGrade grade)
 {
-    switch (level) {
-    case TimingAdvice::Level::Dangerous:
-        return QStringLiteral("\u2716 ");
-    case TimingAdvice::Level::Worrying:
-        return QStringLiteral("\u25D0 ");
-    case TimingAdvice::Level::Unknown:
-        return QStringLiteral("\u25CC ");
-    case TimingAdvice::Level::Sane:
+    switch (grade) {
+    case HealthGrade::Bad:
+        return {"crit", u'\u2716'};
+    case HealthGrade::Watch:
+        return {"warn", u'\u25D0'};
+    case HealthGrade::NotKnown:
+        return {"caption", u'\u25CC'};
+    case HealthGrade::Good:
         break;
     }
-    return QStringLiteral("\u2713 ");
+    return {"", u'\u2713'};
 }
 
 } // namespace
 
 HealthPanel::HealthPanel(const Theme &theme, const Clock &clock, LeaseId lease, QWidget *parent)
-    : QWidget(parent), m_theme(theme), m_clock(clock), m_lease(std::move(lease)), m_advice(new QLabel(this)),
+    : QWidget(parent), m_theme(theme), m_clock(clock), m_lease(std::move(lease)), m_advice(new QVBoxLayout),
       m_caption(new QLabel(this)), m_chart(new LatencyChart(theme, this))
 {
     setObjectName(QStringLiteral("healthPanel"));
     const int unit = theme.unit();
-    m_advice->setObjectName(QStringLiteral("healthAdvice"));
-    m_advice->setWordWrap(true);
-    m_advice->setTextFormat(Qt::PlainText);
-    m_advice->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_advice->setSpacing(unit);
     auto *grid = new QGridLayout;
     grid->setHorizontalSpacing(4 * unit);
     grid->setVerticalSpacing(unit);
     grid->setColumnStretch(1, 1);
     addFact(*grid, tr("Between renewals"), m_intervals, "healthIntervals");
+    addFact(*grid, tr("Delayed by"), m_delays, "healthDelays");
     addFact(*grid, tr("Headroom"), m_headroom, "healthHeadroom");
     addFact(*grid, tr("Missed"), m_missed, "healthMissed");
     addFact(*grid, tr("Tenure"), m_tenures, "healthTenures");
     addFact(*grid, tr("No leader"), m_gaps, "healthGaps");
     auto *left = new QVBoxLayout;
     left->setSpacing(2 * unit);
-    left->addWidget(m_advice);
+    left->addLayout(m_advice);
     left->addLayout(grid);
     left->addStretch(1);
     m_caption->setProperty("role", QStringLiteral("caption"));
@@ -123,24 +112,51 @@ void HealthPanel::setLease(const LeaseStatus &status)
     const bool first = m_status.renewalsSeen == 0;
     m_status = status;
     const LeaseHealth health = healthOf(status, m_clock.now());
-    const TimingAdvice advice = judge(status);
-    m_advice->setText(glyphOf(advice.level) + advice.sentence);
-    if (const QString role = QLatin1String(roleOf(advice.level)); m_advice->property("role").toString() != role) {
-        m_advice->setProperty("role", role);
-        m_advice->style()->unpolish(m_advice);
-        m_advice->style()->polish(m_advice);
-    }
-    m_intervals->setText(percentilesText(health.intervals, tr("not enough history (%1 renewals seen)").arg(health.renewals)));
-    m_headroom->setText(health.leastHeadroom
-            ? tr("%1 % of the ttl was left at the latest renewal").arg(static_cast<int>(*health.leastHeadroom * 100))
+    showVerdicts(status);
+    const QString few = tr("not enough history (%1 renewals seen)").arg(health.renewals);
+    m_intervals->setText(spreadText(health.interval, 5, few));
+    m_delays->setText(spreadText(health.delay, 5, few));
+    m_headroom->setText(health.headroom.n > 0
+            ? tr("least %1 of the ttl left (%2 %)").arg(text(health.headroom.least)).arg(static_cast<int>(health.headroomLeast * 100))
             : tr("no renewal seen yet"));
     m_missed->setText(tr("%1 of %2 expected, %3 late").arg(health.missed).arg(health.missed + health.renewals).arg(health.late));
-    m_tenures->setText(percentilesText(health.tenures, tr("not enough history (%1 terms seen)").arg(status.terms.size())));
+    m_tenures->setText(spreadText(health.tenure, 3, tr("not enough history (%1 whole terms seen)").arg(health.tenure.n)));
     m_gaps->setText(health.leaderless > Duration::zero()
             ? tr("%1 in all, longest %2").arg(text(health.leaderless), text(health.longestGap))
             : tr("never, as far as it was observed"));
     if (first)
         draw();
+}
+
+void HealthPanel::showVerdicts(const LeaseStatus &status)
+{
+    std::vector<HealthVerdict> verdicts = healthOf(status, m_clock.now()).verdicts;
+    std::stable_sort(verdicts.begin(), verdicts.end(), [](const HealthVerdict &a, const HealthVerdict &b) {
+        const auto rank = [](HealthGrade grade) { return grade == HealthGrade::NotKnown ? -1 : static_cast<int>(grade); };
+        return rank(a.grade) > rank(b.grade);
+    });
+    while (m_verdicts.size() < verdicts.size()) {
+        auto *label = new QLabel(this);
+        label->setObjectName(QStringLiteral("healthVerdict"));
+        label->setWordWrap(true);
+        label->setTextFormat(Qt::PlainText);
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        m_advice->addWidget(label);
+        m_verdicts.push_back(label);
+    }
+    for (std::size_t i = 0; i < m_verdicts.size(); ++i) {
+        QLabel *label = m_verdicts[i];
+        label->setVisible(i < verdicts.size());
+        if (i >= verdicts.size())
+            continue;
+        const GradeLook look = lookOf(verdicts[i].grade);
+        label->setText(QString(QChar(look.glyph)) + QStringLiteral("  ") + shown(verdicts[i].sentence));
+        if (const QString role = QLatin1String(look.role); label->property("role").toString() != role) {
+            label->setProperty("role", role);
+            label->style()->unpolish(label);
+            label->style()->polish(label);
+        }
+    }
 }
 
 void HealthPanel::setHistory(History *history, const std::string &journalId)
@@ -172,7 +188,7 @@ void HealthPanel::ask()
 void HealthPanel::draw()
 {
     const Instant now = m_clock.now();
-    std::vector<RenewalPoint> session = pointsOf(m_status, LatencyChart::kMost / 2);
+    std::vector<RenewalPoint> session = pointsOf(m_status);
     const Instant known = session.empty() ? now : session.front().at;
     std::vector<RenewalPoint> all = m_past;
     std::erase_if(all, [&](const RenewalPoint &point) { return point.at >= known; });
@@ -182,8 +198,10 @@ void HealthPanel::draw()
         points.push_back({std::chrono::duration<double>(now - point.at).count(),
             std::chrono::duration<double>(point.interval).count(), point.late});
     }
-    const LeaseHealth health = healthOf(m_status, now);
-    m_chart->setPoints(points, health.deadline, health.ttl);
+    std::optional<Duration> ttl;
+    if (m_status.record.ttl)
+        ttl = Duration(*m_status.record.ttl);
+    m_chart->setPoints(points, ttl ? std::optional(*ttl * 4 / 5) : std::nullopt, ttl);
 }
 
 void HealthPanel::showEvent(QShowEvent *event)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/models/lease_health.h"
+#include "ui/models/renewal_points.h"
 
 #include <QPointer>
 #include <QTimer>
+#include <QVBoxLayout>
 #include <QWidget>
 
 class QGridLayout;
@@ -36,6 +37,7 @@ private:
     void addFact(QGridLayout &grid, const QString &name, QLabel *&value, const char *objectName);
     void ask();
     void draw();
+    void showVerdicts(const LeaseStatus &status);
 
     const Theme &m_theme;
     const Clock &m_clock;
@@ -44,7 +46,9 @@ private:
     QPointer<History> m_history;
     LeaseStatus m_status;
     std::vector<RenewalPoint> m_past; ///< from the journal, oldest first
-    QLabel *m_advice = nullptr, *m_intervals = nullptr, *m_headroom = nullptr, *m_missed = nullptr;
+    QVBoxLayout *m_advice;
+    std::vector<QLabel *> m_verdicts;
+    QLabel *m_intervals = nullptr, *m_delays = nullptr, *m_headroom = nullptr, *m_missed = nullptr;
     QLabel *m_tenures = nullptr, *m_gaps = nullptr, *m_caption = nullptr;
     LatencyChart *m_chart;
     QTimer m_drawTimer, m_askTimer;

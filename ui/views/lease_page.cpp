@@ -12,6 +12,7 @@
 #include "ui/views/events_view.h"
 #include "ui/views/health_panel.h"
 #include "ui/views/lease_cards.h"
+#include "ui/views/place_card.h"
 #include "ui/views/terms_panel.h"
 
 #include <QAction>
@@ -149,9 +150,11 @@ QWidget *LeasePage::makeHeader()
 void LeasePage::makeCopyMenu()
 {
     auto *menu = new QMenu(m_copy);
-    for (const CopyFormat format : {CopyFormat::Name, CopyFormat::Tenurectl, CopyFormat::RedisCli, CopyFormat::Json,
+    for (const CopyFormat format : {CopyFormat::Name, CopyFormat::Tenurectl, CopyFormat::RedisCli, CopyFormat::Psql, CopyFormat::Json,
              CopyFormat::Markdown}) {
         if (format == CopyFormat::RedisCli && !m_connection.url.startsWith(QLatin1String("redis")))
+            continue;
+        if (format == CopyFormat::Psql && !isPostgres(m_connection))
             continue;
         connect(menu->addAction(title(format)), &QAction::triggered, this, [this, format] {
             copy(static_cast<int>(format));
@@ -319,7 +322,9 @@ void LeasePage::makeDetails(QVBoxLayout &column)
     m_events->addSource(m_source);
     events->body()->addWidget(m_events);
 
+    m_place = new PlaceCard(m_theme, m_content);
     column.addWidget(m_rawCard);
+    column.addWidget(m_place);
     column.addWidget(heartbeat);
     column.addWidget(m_candidatesCard);
     column.addWidget(terms);
@@ -410,6 +415,7 @@ void LeasePage::fill(const LeaseStatus &status)
     const QString raw = text(std::string_view(printable(status.record.raw, 16384)));
     if (raw != m_rawText->toPlainText())
         m_rawText->setPlainText(raw);
+    m_place->setLease(status, m_connection);
     m_ring->setLease(status, link);
     m_heartbeat->setLease(status);
     m_terms->setLease(status);

@@ -23,6 +23,7 @@ class EventsView;
 class FreshnessChip;
 class HealthPanel;
 class HeartbeatStrip;
+class PlaceCard;
 class History;
 class TermsPanel;
 class Theme;
@@ -82,6 +83,7 @@ private:
     QLabel *m_candidates = nullptr, *m_beats = nullptr, *m_note = nullptr;
     QPlainTextEdit *m_rawText = nullptr;
     Card *m_rawCard = nullptr, *m_candidatesCard = nullptr;
+    PlaceCard *m_place = nullptr;
     TtlRing *m_ring = nullptr;
     HeartbeatStrip *m_heartbeat = nullptr;
     TermsPanel *m_terms = nullptr;

@@ -55,7 +55,12 @@ public:
     }
     void focus(const LeaseId &lease) override { m_session->focus(lease); }
     void acknowledge(std::uint64_t alert) override { m_session->acknowledge(alert); }
-    void snooze(std::uint64_t alert, Duration duration) override { m_session->snooze(alert, duration); }
+    void shelve(std::uint64_t alert, Duration duration, const QString &reason) override
+    {
+        m_session->shelve(alert, duration, reason);
+    }
+    void unshelve(std::uint64_t shelf) override { m_session->unshelve(shelf); }
+    const std::vector<Shelf> &shelves() const override { return m_session->shelves(); }
 
 private:
     Session *m_session;
