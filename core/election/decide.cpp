@@ -194,6 +194,8 @@ void Decider::onPushFree()
         m_state.freeHinted = true;
     else if (m_state.phase == Phase::Waiting)
         waitUntil(m_event.now + drawn(raceWindow()), false);
+    else if (m_state.phase == Phase::Leading && m_state.inFlight == Verb::None)
+        m_state.nextTryAt = m_event.now; // ours is said to be free: a renewal tells at once
 }
 
 void Decider::onPushState()

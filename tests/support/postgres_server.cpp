@@ -362,4 +362,48 @@ void PostgresServer::script(const std::string &sql)
         qFatal("%s: %s", sql.c_str(), done.error().text().c_str());
 }
 
+bool PgBouncer::installed()
+{
+    return QFile::exists(QStringLiteral("/usr/sbin/pgbouncer"));
+}
+
+PgBouncer::PgBouncer(const PostgresServer &server, Pools pools)
+    : m_server(server), m_port(unusedPort())
+{
+    const std::string directory = m_directory.path().toStdString();
+    const std::string file = directory + "/pgbouncer.ini";
+    std::ofstream(file) << "[databases]\n* = host=" << server.socketDirectory()
+                        << " port=" << server.port() << " user=postgres\n[pgbouncer]\n"
+                        << "listen_addr = 127.0.0.1\nlisten_port = " << m_port
+                        << "\nunix_socket_dir =\nauth_type = any\npool_mode = "
+                        << (pools == Pools::Transactions ? "transaction" : "session") << "\n";
+    const User &user = serverUser();
+    if (geteuid() == 0 && chown(directory.c_str(), user.uid, user.gid) != 0)
+        qFatal("pgbouncer's files cannot be given to another user");
+    chmod(file.c_str(), 0644);
+    m_pid = launch({"/usr/sbin/pgbouncer", file}, server.path("pgbouncer.log"), directory);
+    const bool up = QTest::qWaitFor(
+        [this] {
+            const auto settings = postgres::settingsOf(uri());
+            return postgres::PgConnection::open(*settings, "test", BootClock::now() + 5s)
+                .has_value();
+        },
+        20'000);
+    if (!up)
+        qFatal("pgbouncer did not start");
+}
+
+PgBouncer::~PgBouncer()
+{
+    ::kill(m_pid, SIGKILL);
+    waitpid(m_pid, nullptr, 0);
+}
+
+StoreUri PgBouncer::uri(const std::string &schema) const
+{
+    StoreUri uri = m_server.tcpUri(schema);
+    uri.hosts.front().second = m_port;
+    return uri;
+}
+
 } // namespace tenure

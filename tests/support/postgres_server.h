@@ -72,4 +72,23 @@ private:
     std::unique_ptr<postgres::PgConnection> m_client;
 };
 
+/// A real pgbouncer before a server, on a free port of 127.0.0.1. Ended with its owner.
+class PgBouncer
+{
+public:
+    enum class Pools { Transactions, Sessions };
+    PgBouncer(const PostgresServer &server, Pools pools);
+    ~PgBouncer();
+    PgBouncer(const PgBouncer &) = delete;
+    PgBouncer &operator=(const PgBouncer &) = delete;
+    [[nodiscard]] static bool installed();
+    [[nodiscard]] StoreUri uri(const std::string &schema = {}) const;
+
+private:
+    const PostgresServer &m_server;
+    QTemporaryDir m_directory;
+    std::uint16_t m_port = 0;
+    pid_t m_pid = -1;
+};
+
 } // namespace tenure

@@ -20,6 +20,7 @@ private Q_SLOTS:
     void healthyLeaderCostsOnePeekATerm();
     void pushTriesAtOnce();
     void pushDuringAnAttemptIsNotForgotten();
+    void aLeaderWhoseLeaseIsToldFreeAsksAtOnce();
     void lostRacesWidenTheSpread();
     void epochBarrierWaits();
     void stopDrainsThenReleases();
@@ -117,6 +118,21 @@ void TestDecideCandidate::pushDuringAnAttemptIsNotForgotten()
     QVERIFY(d.state.wakeAt - d.now <= 5ms);
     d.wake();
     QCOMPARE(d.sent(), Verb::Acquire);
+}
+
+/// Cleared by hand, or the session that kept it ended: not first with the next renewal.
+void TestDecideCandidate::aLeaderWhoseLeaseIsToldFreeAsksAtOnce()
+{
+    Driver d;
+    d.lead();
+    d.tick(1s);
+    QCOMPARE(d.sent(), Verb::None);
+    d.feed({.kind = Event::Kind::PushFree});
+    if (d.sent() == Verb::None)
+        d.wake();
+    QCOMPARE(d.now, kStart + 10ms + 1s);
+    QCOMPARE(d.sent(), Verb::Renew);
+    QCOMPARE(d.state.phase, Phase::Leading);
 }
 
 void TestDecideCandidate::lostRacesWidenTheSpread()

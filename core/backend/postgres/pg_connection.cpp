@@ -283,6 +283,11 @@ Result<PgRows> PgConnection::run(
     return PgRows(std::make_shared<PgRows::Data>(PgRows::Data{std::move(*rows)}));
 }
 
+int PgConnection::socket() const
+{
+    return m_impl->session->sock();
+}
+
 bool PgConnection::stillThere()
 {
     // Whatever comes unasked is a goodbye, or something to swallow before the next statement.

@@ -103,6 +103,8 @@ public:
 
     /// False when the server has ended the session while nothing was asked: costs no round trip.
     [[nodiscard]] bool stillThere();
+    /// To be watched by others for its end, not to be read from.
+    [[nodiscard]] int socket() const;
 
     /// Carries out one statement in a transaction of its own. It is prepared once, unless a pooler
     /// stands between. The server gives up at about the same deadline (statement_timeout).

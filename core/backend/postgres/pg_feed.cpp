@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/backend/postgres/pg_feed.h"
 
+#include "core/backend/postgres/pg_pooler.h"
 #include "core/base/random.h"
 
 #include <algorithm>
@@ -125,30 +126,15 @@ Result<void> PgFeed::listenOn(PgConnection &connection)
         return fail(ErrorKind::Unsupported, "A standby takes no LISTEN: polling",
             m_shared->settings.display, "Connect to the primary for push");
     }
-    if (auto listening = connection.listen(m_shared->statements.channel, deadline); !listening)
-        return listening;
-    if (!connection.server().proxied)
-        return {};
-    // A pooler may have given the LISTEN to a session that others get next: does it hear itself?
-    // Other listeners take this for a change of nothing that they know.
-    const std::string probe = "probe:" + hex64(systemEntropy());
-    auto sent = connection.ask(
-        "SELECT pg_notify($1, $2)", {m_shared->statements.channel, probe}, deadline);
-    if (!sent)
-        return fail(std::move(sent.error()));
-    const Instant patience = BootClock::now() + 1s;
-    while (BootClock::now() < patience) {
-        auto heard = connection.receive(patience);
-        if (!heard)
-            return fail(std::move(heard.error()));
-        for (const PgNotification &message : *heard) {
-            if (message.payload == probe)
-                return {};
-        }
+    const auto shared = sharesSessions(connection, m_shared->settings, deadline);
+    if (!shared)
+        return fail(shared.error());
+    if (*shared) {
+        return fail(ErrorKind::Unsupported,
+            "LISTEN does not work through this proxy, which pools transactions: polling",
+            m_shared->settings.display, "Connect to the server itself, or pool sessions, for push");
     }
-    return fail(ErrorKind::Unsupported,
-        "LISTEN does not work through this pooler, which pools transactions: polling",
-        m_shared->settings.display, "Connect to the server itself, or pool sessions, for push");
+    return connection.listen(m_shared->statements.channel, deadline);
 }
 
 Result<void> PgFeed::proveLife(PgConnection &connection)
@@ -169,7 +155,7 @@ void PgFeed::deliver(const std::string &payload)
     const std::size_t colon = payload.find(':');
     const std::string what = payload.substr(0, colon);
     FeedEvent event;
-    if (colon != std::string::npos && what != "probe") {
+    if (colon != std::string::npos) {
         event.kind = what == "released" ? FeedEvent::Kind::Released : FeedEvent::Kind::Changed;
         event.lease = LeaseId::observed(payload.substr(colon + 1));
     }
