@@ -48,6 +48,28 @@ T orDie(Result<T> result)
     return std::move(*result);
 }
 
+/// What the arguments name, on the server of PEER_PORT.
+std::string urlOf(std::string_view option)
+{
+    const std::string port = environment("PEER_PORT", "5432");
+    if (option == "--kubernetes") // by KUBECONFIG
+        return "kubernetes:///default";
+    if (option == "--postgresql")
+        return "postgresql://postgres@127.0.0.1:" + port + "/postgres";
+    if (option == "--advisory")
+        return "postgresql://postgres@127.0.0.1:" + port + "/postgres?mode=advisory";
+    return "redis://127.0.0.1:" + environment("PEER_PORT", "6379");
+}
+
+/// The table, where one is needed; another candidate may be making it at the same time.
+void makeTable(const Backend &backend)
+{
+    for (int i = 0; i < 3; ++i) {
+        if (backend.makeStore()->init(false, BootClock::now() + 10s))
+            return;
+    }
+}
+
 /// Prints when isLeader() turns, asked each millisecond; the stamp is taken before the question.
 void poll(const Elector &elector, const std::atomic<bool> &stop)
 {
@@ -122,16 +144,18 @@ int capacity(const Backend &backend, const std::string &lock)
 
 int main(int argc, char **argv)
 {
-    const bool kubernetes = argc > 1 && std::string_view(argv[1]) == "--kubernetes"; // by KUBECONFIG
+    const std::string_view option = argc > 1 ? argv[1] : "";
+    const bool kubernetes = option == "--kubernetes";
     std::signal(SIGPIPE, SIG_IGN);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &set, nullptr); // before any thread: all inherit it
 
-    const std::string url = environment("PEER_URL",
-        kubernetes ? "kubernetes:///default" : "redis://127.0.0.1:" + environment("PEER_PORT", "6379"));
-    const auto backend = orDie(makeBackend(orDie(StoreUri::parse(url))));
+    const auto backend
+        = orDie(makeBackend(orDie(StoreUri::parse(environment("PEER_URL", urlOf(option))))));
+    if (option == "--postgresql")
+        makeTable(*backend);
     const std::string lock = environment("PEER_LOCK", "peer");
     if (std::getenv("PEER_RENEW_N") != nullptr)
         return capacity(*backend, lock);
