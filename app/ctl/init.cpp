@@ -16,9 +16,10 @@ constexpr const char *kExamples = R"(
 Examples:
   tenurectl init sqlite:///var/lib/app/leases.db --dry-run     what would be made
   tenurectl init sqlite:///var/lib/app/leases.db
+  tenurectl init postgresql://admin@db/app --dry-run           the tables, and who may do what
 
-Candidates make what they need by themselves; init is for those who want to see it first, or
-whose candidates lack the right to.)";
+Candidates on SQLite or Redis make what they need by themselves. Tables in PostgreSQL are made by
+init alone, with the rights of three roles: tenure_elector, tenure_viewer, tenure_operator.)";
 
 Exit init(const InitOptions &options, Output &output)
 {
