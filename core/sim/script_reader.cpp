@@ -165,6 +165,8 @@ bool ScriptReader::setKey(const std::string &key, const Word &value)
         return time([&](Duration d) { setup.retry = d; });
     if (key == "length")
         return time([&](Duration d) { setup.length = d; });
+    if (key == "start")
+        return time([&](Duration d) { setup.startWithin = d; });
     if (key == "chaos")
         return time([&](Duration d) { setup.chaosEvery = d; });
     if (key == "jitter")

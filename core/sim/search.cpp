@@ -42,9 +42,11 @@ Failure explain(const Setup &setup, std::uint64_t seed, Plant plant)
     const WorldOptions options{.seed = seed, .plant = plant};
     Setup whole = withChaos(setup, seed);
     failure.seed = seed;
-    failure.what = faultOf(whole, runOnce(whole, options));
+    const RunResult result = runOnce(whole, options);
+    failure.what = faultOf(whole, result);
     failure.stepsBefore = whole.steps.size();
-    failure.steps = shrunk(whole, options);
+    // What is missing (a duplicate that was expected) is missing without any step at all.
+    failure.steps = result.violation.empty() ? whole.steps : shrunk(whole, options);
     return failure;
 }
 

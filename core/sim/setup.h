@@ -131,6 +131,7 @@ struct Setup {
     bool push = false; ///< the store tells waiting candidates of a release
     Watcher console = Watcher::None;
     Share clockSpread{}; ///< clock rates differ by at most this from the true one
+    Duration startWithin{}; ///< instances start within this after the first; 0: nearly at once
     Duration chaosEvery{}; ///< mean time between random faults; 0: none
     Duration length = std::chrono::seconds(60);
     std::vector<Step> steps; ///< by time

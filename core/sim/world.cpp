@@ -50,6 +50,9 @@ World::World(const Setup &setup, const WorldOptions &options)
       m_queue(std::make_unique<WorkQueue>(setup.work, m_score))
 {
     Random clocks = streamOf(options.seed, 3);
+    // So that a fault at a round moment meets any moment between two renewals.
+    const Duration firstStart(static_cast<Duration::rep>(
+        clocks.below(static_cast<std::uint64_t>((m_setup.lease.renewEvery.value_or(m_setup.lease.ttl / 3)).count()))));
     for (std::size_t i = 0; i < m_setup.instances.size(); ++i) {
         const InstanceSpec &spec = m_setup.instances[i];
         const int number = static_cast<int>(i);
@@ -59,7 +62,10 @@ World::World(const Setup &setup, const WorldOptions &options)
         m_allSound = m_allSound && spec.client == ClientKind::Sound;
         m_names.push_back(spec.name);
         m_nodes.push_back(std::make_unique<Node>(*this, number, spec, clock, streamOf(options.seed, 100 + i)));
-        later(i == 0 ? 0ns : delay() * 5, Due::Kind::Start, number);
+        const Duration after = m_setup.startWithin > 0ns
+            ? Duration(static_cast<Duration::rep>(clocks.below(static_cast<std::uint64_t>(m_setup.startWithin.count()))))
+            : delay() * 5;
+        later(firstStart + (i == 0 ? 0ns : after), Due::Kind::Start, number);
     }
     for (std::size_t i = 0; i < m_setup.steps.size(); ++i) {
         if (m_setup.steps[i].verb == Step::Verb::FailoverStore)
@@ -206,6 +212,10 @@ void World::touched(Node &node)
         node.claimUntil = node.clock.worldAt(until);
     node.claimLocal = until;
     checkNode(node);
+    if (!node.active && node.claimUntil > m_now) {
+        node.active = true;
+        m_active.push_back(&node);
+    }
     const bool claims = node.claims();
     if (claims != node.noteClaims) {
         node.noteClaims = claims;

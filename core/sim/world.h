@@ -179,6 +179,7 @@ private:
     std::unique_ptr<SimStore> m_store;
     std::unique_ptr<WorkQueue> m_queue;
     std::vector<std::unique_ptr<Node>> m_nodes;
+    std::vector<Node *> m_active; ///< those that may believe something or work
     std::priority_queue<Due, std::vector<Due>, std::greater<>> m_due;
     std::vector<Packet> m_packets;
     std::vector<std::uint64_t> m_freePackets;

@@ -79,6 +79,7 @@ public:
     std::uint64_t terms = 0;
     FencingToken lastToken;
     Instant lastValid;
+    bool active = false; ///< stands in m_active
     // Its work
     bool works = false;
     std::uint64_t workTimer = 0;

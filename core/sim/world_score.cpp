@@ -81,8 +81,12 @@ void World::integrateBeliefs(Duration to)
         next = std::max(next, std::min(most, until));
         most = std::max(most, until);
     };
-    for (const auto &node : m_nodes) {
-        workers += node->works && !node->stands() ? 1 : 0;
+    std::erase_if(m_active, [this](Node *node) {
+        node->active = node->works || node->noteClaims || node->claimUntil > m_now;
+        return !node->active;
+    });
+    for (Node *node : m_active) {
+        workers += node->works && !node->stands() && node->hung == 0 ? 1 : 0;
         if (!node->up || node->claimUntil <= m_now)
             continue;
         rank(node->claimUntil, first, second);

@@ -17,6 +17,10 @@ void World::setWorks(Node &node, bool works)
         return;
     node.works = works;
     note(works ? LogEvent::Kind::Works : LogEvent::Kind::Rests, node.index, node.workToken);
+    if (works && !node.active) {
+        node.active = true;
+        m_active.push_back(&node);
+    }
     if (!works) {
         node.stage = Node::Stage::Idle;
         node.item = -1;
@@ -128,8 +132,10 @@ void World::fromQueue(Node &node, const Packet &packet)
         return setWorks(node, false); // fenced off: another leads
     if (packet.work == Packet::Work::Claim && node.stage == Node::Stage::Claiming) {
         node.stage = done ? Node::Stage::Working : Node::Stage::Idle;
-        if (!done)
-            return workAfter(node, m_setup.work.check);
+        if (!done) {
+            workAfter(node, m_setup.work.check);
+            return node.client->workDone(); // who locks for one item has none to lock for
+        }
         node.item = packet.item;
         node.itemLeft = std::max<Duration>(1us, m_setup.work.time.draw(m_workRandom));
         const Duration slice = std::min(node.itemLeft, m_setup.work.check);
