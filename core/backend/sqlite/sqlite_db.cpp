@@ -225,7 +225,7 @@ Error SqliteDb::error(int code) const
     case SQLITE_FULL:
         return made(ErrorKind::Unavailable, "The disk is full", "Make room on it");
     case SQLITE_ERROR:
-        return made(ErrorKind::Corrupt, "The table tenure_lease is not as expected",
+        return made(ErrorKind::Corrupt, "A table of ours is not as expected",
             "Another program or version made it; use another file");
     default:
         return made(ErrorKind::Unavailable, "The file cannot be read or written now", {});

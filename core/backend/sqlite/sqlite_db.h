@@ -72,6 +72,9 @@ public:
     [[nodiscard]] Result<std::vector<NamedRow>> after(const std::string &name, std::size_t limit);
     /// Rows written after `since` in this boot, oldest first; `since` moves on.
     [[nodiscard]] Result<std::vector<NamedRow>> changedSince(Instant &since);
+    /// For the statements of other tables in the same file (core/work), and what went wrong with them.
+    [[nodiscard]] sqlite3 *handle() const { return m_db; }
+    [[nodiscard]] Error errorOf(int code) const { return error(code); }
 
 private:
     class Statement;
