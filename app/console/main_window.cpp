@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/console/main_window.h"
 
+#include "app/console/announcer.h"
 #include "app/console/audit_view.h"
 #include "app/console/connections_dock.h"
+#include "app/console/notifier.h"
 #include "app/console/status_strip.h"
 #include "app/console/top_bar.h"
 #include "app/console/window_state.h"
@@ -11,6 +13,7 @@
 #include "ui/dialogs/connection_dialog.h"
 #include "ui/dialogs/release_dialog.h"
 #include "ui/lab/lab_view.h"
+#include "ui/views/alerts_page.h"
 #include "ui/views/alerts_view.h"
 #include "ui/views/events_view.h"
 #include "ui/views/fleet_view.h"
@@ -81,6 +84,7 @@ MainWindow::MainWindow(Theme &theme, const Clock &clock, Connections &connection
     m_defaultState = saveState();
     restoreLayout();
     applySettings();
+    loadRules();
     showFront();
     qApp->installEventFilter(this);
 }
@@ -105,6 +109,16 @@ void MainWindow::connectParts()
     connect(m_fleet, &FleetView::addConnectionRequested, this, [this] { editConnection({}); });
     connect(m_fleet, &FleetView::openSimulationRequested, this, &MainWindow::openDemo);
     connect(m_alerts, &AlertsView::leaseActivated, this, &MainWindow::openLease);
+    connect(m_alerts, &AlertsView::rulesAsked, this, &MainWindow::showRules);
+    connect(m_alerts, &AlertsView::historyAsked, this, &MainWindow::showAlertHistory);
+    m_notifier = new Notifier(m_clock, m_settings, this);
+    m_announcer = new Announcer(m_clock, this);
+    connect(m_notifier, &Notifier::quitAsked, this, &MainWindow::quit);
+    connect(m_notifier, &Notifier::openAsked, this, [this] {
+        showNormal();
+        raise();
+        activateWindow();
+    });
     connect(m_events, &EventsView::leaseActivated, this, &MainWindow::openLease);
     connect(m_fleet, &FleetView::problem, this, &MainWindow::say);
     connect(m_fleet, &FleetView::told, this, &MainWindow::tell);
@@ -134,6 +148,13 @@ void MainWindow::addSession(Session *session)
     m_alerts->addSource(source);
     m_events->addSource(source);
     m_log->model().addSource(source);
+    session->setRules(m_rules);
+    if (auto *page = m_tabs->findChild<AlertsPage *>())
+        page->setSource(session->profile().name, historyOf(*session), session->journalId());
+    connect(session, &Session::transitionsAdded, this,
+        [this, session](std::size_t howMany) { announce(session, howMany); });
+    connect(session, &Session::alertsChanged, this,
+        [this, session] { m_notifier->take(session->profile().name, session->alerts()); });
     m_timeline->setConnection(session->profile().id, session->profile().name, {}, m_clock.now());
     m_timeline->setHistory(session->profile().id, historyOf(*session), session->journalId());
     connect(session, &Session::alertsChanged, this, &MainWindow::showAlertCount);
@@ -167,6 +188,8 @@ void MainWindow::dropSession(Session *session)
     m_alerts->removeSource(source);
     m_events->removeSource(source);
     m_log->model().removeSource(source);
+    if (auto *page = m_tabs->findChild<AlertsPage *>())
+        page->removeSource(session->profile().name);
     m_timeline->removeConnection(id);
     disconnect(session, nullptr, this, nullptr);
     std::vector<Session *> left = m_connections.sessions();
@@ -304,19 +327,6 @@ void MainWindow::showFront()
     setWindowTitle(title.isEmpty() ? tr("Tenure") : tr("%1 · Tenure").arg(title));
 }
 
-void MainWindow::showAlertCount()
-{
-    int firing = 0;
-    int snoozed = 0;
-    for (const Session *session : m_connections.sessions()) {
-        for (const auto &[id, alert] : session->alerts()) {
-            firing += alert.state == AlertState::Firing ? 1 : 0;
-            snoozed += alert.state == AlertState::Snoozed ? 1 : 0;
-        }
-    }
-    m_topBar->setAlerts(firing, snoozed);
-}
-
 void MainWindow::showTimeline()
 {
     const Instant hourAgo = m_clock.now() - 1h;
@@ -430,6 +440,11 @@ void MainWindow::showEvent(QShowEvent *event)
 void MainWindow::closeEvent(QCloseEvent *event)
 {
     saveWindowState(*this);
+    if (m_settings.now().closeToTray && m_notifier->inTray() && !m_quitting) {
+        hide();
+        event->ignore();
+        return;
+    }
     QMainWindow::closeEvent(event);
 }
 

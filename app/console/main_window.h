@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/console/connections.h"
+#include "core/churn/rules.h"
 #include "ui/theme/theme.h"
 
 #include <QMainWindow>
@@ -17,7 +18,9 @@ class QTabWidget;
 namespace tenure::ui
 {
 
+class AlertsPage;
 class AlertsView;
+class Announcer;
 class AuditView;
 class CommandPalette;
 class ConnectionsDock;
@@ -28,6 +31,7 @@ class LabView;
 class LeasePage;
 class LeaseSource;
 class LogView;
+class Notifier;
 class SettingsDialog;
 class SettingsStore;
 class StatusStrip;
@@ -48,6 +52,9 @@ public:
     void openLease(const QString &connectionId, const LeaseId &lease);
     void openLab(Session *session);
     void showFleet();
+    AlertsPage *showRules();
+    AlertsPage *showAlertHistory();
+    void quit();
     /// Opens the release dialog for a lease; null when its connection is not open.
     QDialog *openRelease(const QString &connectionId, const LeaseId &lease);
     void editConnection(const QString &id); ///< empty: a new one
@@ -96,6 +103,11 @@ private:
     [[nodiscard]] Session *sessionInFront() const;
     void showFront(); ///< band, title, operator state
     void showAlertCount();
+    AlertsPage *openAlertsPage();
+    void loadRules();
+    void saveRules(const RuleBook &book);
+    void announce(Session *session, std::size_t howMany);
+    [[nodiscard]] std::string rulesPath() const;
     void showTimeline();
     void showJournal();
     void savePicture(const QString &path, const QPixmap &picture);
@@ -144,6 +156,10 @@ private:
     QByteArray m_defaultState;
     bool m_restored = false; ///< the layout of last time stands
     bool m_painted = false;
+    bool m_quitting = false; ///< Quit was asked for, also where closing means the tray
+    RuleBook m_rules;
+    Notifier *m_notifier = nullptr;
+    Announcer *m_announcer = nullptr;
 };
 
 } // namespace tenure::ui

@@ -150,7 +150,7 @@ void MainWindow::buildMenus()
     file->addSeparator();
     auto *quit = new QAction(tr("Quit"), this);
     quit->setShortcut(QKeySequence::Quit);
-    connect(quit, &QAction::triggered, this, &QWidget::close);
+    connect(quit, &QAction::triggered, this, &MainWindow::quit);
     file->addAction(quit);
     buildViewMenu();
 

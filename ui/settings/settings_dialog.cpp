@@ -39,7 +39,8 @@ SettingsDialog::SettingsDialog(const Theme &theme, SettingsStore &store, Setting
     makeAppearance();
     makeTimes();
     makeAlerts();
-    makeWebhook();
+    if (m_context.testWebhook)
+        makeWebhook();
     makeKeyboard();
     makePrivacy();
     makeAbout();
