@@ -90,6 +90,13 @@ public:
         fact("key",
             key.pair ? std::to_string(key.one) + ", " + std::to_string(key.two) + " (two ints)"
                      : std::to_string(key.one) + " (one bigint)");
+        const auto whole = static_cast<std::uint64_t>(key.one);
+        const auto first = key.pair ? static_cast<std::uint32_t>(key.one) : whole >> 32U;
+        const auto second = key.pair ? static_cast<std::uint32_t>(key.two) : whole & 0xffffffffU;
+        m_lookUp = "SELECT l.granted, l.mode, s.* FROM pg_locks l LEFT JOIN pg_stat_activity s "
+                   "USING (pid) WHERE l.locktype = 'advisory' AND l.classid = "
+            + std::to_string(first) + " AND l.objid = " + std::to_string(second)
+            + " AND l.objsubid = " + (key.pair ? "2" : "1");
     }
 
     LeaseRecord record(const std::vector<const AdvisoryRow *> &holders,
@@ -104,6 +111,7 @@ public:
             describeHolder(*holders.front());
         else if (!holders.empty())
             describeSharers(holders);
+        fact("sql", m_lookUp);
         return std::move(m_record);
     }
 
@@ -175,6 +183,7 @@ private:
 
     const HeldBySession &m_held;
     LeaseRecord m_record;
+    std::string m_lookUp; ///< shows it in a person's own psql
 };
 
 } // namespace

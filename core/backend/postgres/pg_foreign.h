@@ -89,6 +89,10 @@ struct RowKey {
 /// These rows: $1 $2 arrays of keys (Spring: second is a role name or a hashed key).
 [[nodiscard]] std::string readSql(const ForeignTable &table);
 enum class ForeignVerb { Ask, Hold, Clear };
+/// A plain question for a person's own psql that shows this row.
+[[nodiscard]] std::string lookUpSql(const ForeignTable &table, const RowKey &key);
+/// Any bytes as a literal, in E'' where they are not plain text.
+[[nodiscard]] std::string sqlLiteral(std::string_view bytes);
 /// The guarded write, answering one row for each changed one; empty when the format has none.
 [[nodiscard]] std::string writeSql(const ForeignTable &table, ForeignVerb verb);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What other people's lock tables look like, in SQL (the facts are those of their sources).
 #include "core/backend/postgres/pg_foreign.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -250,11 +251,6 @@ std::string selectFrom(const ForeignTable &table, const std::string &data)
         + table.quoted + " AS t";
 }
 
-std::string literal(std::string_view text)
-{
-    return "'" + filled(text, {{"'", "''"}}) + "'";
-}
-
 } // namespace
 
 const FormatSql &sqlOf(Format format)
@@ -308,6 +304,34 @@ std::string readSql(const ForeignTable &table)
         + " JOIN asked ON asked.a = " + std::string(sql.key1) + " AND asked.k = " + key2Of(sql);
 }
 
+std::string sqlLiteral(std::string_view bytes)
+{
+    const bool plain = isUtf8(bytes) && printable(bytes, bytes.size()) == bytes
+        && bytes.find('\\') == std::string_view::npos;
+    std::string out = plain ? "'" : "E'";
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        constexpr std::string_view kHex = "0123456789abcdef";
+        if (c == '\'')
+            out += "''";
+        else if (plain || (byte >= 0x20 && byte < 0x7f && c != '\\'))
+            out += c;
+        else
+            out += std::string("\\x") + kHex[byte >> 4U] + kHex[byte & 15U];
+    }
+    return out + "'";
+}
+
+std::string lookUpSql(const ForeignTable &table, const RowKey &key)
+{
+    const FormatSql &sql = table.sql();
+    std::string out = "SELECT * FROM " + table.quoted + " AS t WHERE " + std::string(sql.key1)
+        + " = " + sqlLiteral(key.first);
+    if (!sql.key2.empty())
+        out += " AND " + std::string(sql.key2) + " = " + sqlLiteral(key.second);
+    return out;
+}
+
 std::string writeSql(const ForeignTable &table, ForeignVerb verb)
 {
     const FormatSql &sql = table.sql();
@@ -316,7 +340,7 @@ std::string writeSql(const ForeignTable &table, ForeignVerb verb)
                                                              : sql.ask;
     return filled(text,
         {{"{K1}", std::string(sql.key1)}, {"{K2}", key2Of(sql)}, {"{E}", evidenceOf(sql)},
-            {"{T}", table.quoted}, {"{S}", literal(table.schema)},
+            {"{T}", table.quoted}, {"{S}", sqlLiteral(table.schema)},
             {"$2", isSpring(table.format) ? keyOfName("$2::text") : "$2::text"},
             {"{now}",
                 table.withZone ? "clock_timestamp()" : "(clock_timestamp() AT TIME ZONE 'UTC')"}});

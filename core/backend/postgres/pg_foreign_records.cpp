@@ -129,6 +129,7 @@ public:
         describeFormat();
         if (m_table.sql().clock != RowClock::Server)
             fact("clock", clockSentence(m_table.sql().clock, m_table.withZone));
+        fact("sql", lookUpSql(m_table, {m_row.key1, m_row.key2}));
         if (!m_table.mayUpdate && !m_table.mayDelete)
             fact("rights", "this role may only look");
         return std::move(m_record);
