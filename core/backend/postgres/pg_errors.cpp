@@ -75,8 +75,8 @@ bool contains(std::string_view text, std::string_view part)
 /// The sentence alone: no severity, no SQLSTATE, no LOCATION line, no newline.
 std::string sentenceOf(std::string_view message)
 {
-    const std::size_t location = message.find("\nLOCATION:");
-    message = message.substr(0, location);
+    for (const char *extra : {"\nLOCATION:", "\nLINE "})
+        message = message.substr(0, message.find(extra));
     if (const std::string code = sqlstateIn(message); !code.empty())
         message = message.substr(message.find(code) + code.size() + 1);
     for (const std::string_view severity : {"ERROR:", "FATAL:", "PANIC:"}) {
