@@ -3,7 +3,9 @@
 #include "app/ctl/interrupts.h"
 #include "app/ctl/metrics_server.h"
 #include "app/ctl/metrics_text.h"
+#include "core/runtime/alert_outlet.h"
 
+#include <cstdlib>
 #include <iostream>
 #include <mutex>
 
@@ -18,6 +20,8 @@ struct MetricsOptions {
     std::vector<std::string> urls;
     std::string listen = "127.0.0.1:9468";
     std::string filter = "*";
+    std::string webhook;
+    std::string alertmanager;
 };
 
 constexpr const char *kExamples = R"(
@@ -25,6 +29,8 @@ Examples:
   tenurectl metrics redis://localhost                          on http://127.0.0.1:9468/metrics
   tenurectl metrics redis://r1 sqlite:///tmp/l.db --listen 0.0.0.0:9468
   curl -s http://127.0.0.1:9468/metrics | grep leaderless
+  tenurectl metrics redis://localhost --alertmanager http://127.0.0.1:9093
+  TENURE_WEBHOOK_SECRET=... tenurectl metrics redis://localhost --webhook https://hooks.example/x
 
 Worth an alarm in Prometheus: tenure_connection_up == 0, tenure_lease_held == 0 for longer than two
 ttls, increase(tenure_lease_transitions_total[10m]) >= 5. Whoever can reach the port can read it.)";
@@ -34,6 +40,28 @@ struct Shared {
     std::mutex mutex;
     std::vector<MetricsSource> sources; ///< guarded by mutex
 };
+
+using Outlets = std::vector<std::unique_ptr<AlertOutlet>>;
+
+Result<Outlets> openOutlets(const MetricsOptions &options)
+{
+    Outlets out;
+    for (const auto kind : {OutletSettings::Kind::Webhook, OutletSettings::Kind::Alertmanager}) {
+        OutletSettings settings;
+        settings.kind = kind;
+        settings.url = kind == OutletSettings::Kind::Webhook ? options.webhook : options.alertmanager;
+        settings.source = "tenurectl";
+        if (const char *secret = std::getenv("TENURE_WEBHOOK_SECRET"))
+            settings.secret = secret;
+        if (settings.url.empty())
+            continue;
+        auto outlet = AlertOutlet::make(settings);
+        if (!outlet)
+            return fail(outlet.error());
+        out.push_back(std::move(*outlet));
+    }
+    return out;
+}
 
 Exit metrics(const MetricsOptions &options, Output &output)
 {
@@ -62,13 +90,24 @@ Exit metrics(const MetricsOptions &options, Output &output)
     if (!server)
         return server.error().kind == ErrorKind::BadConfig ? complainUsage(server.error().text())
                                                            : complain(server.error());
+    const auto outlets = openOutlets(options);
+    if (!outlets)
+        return complainUsage(outlets.error().text());
+    const auto rules = RuleBook::load(RuleBook::defaultPath());
+    if (!rules)
+        return complain(rules.error());
     std::vector<std::unique_ptr<Monitor>> monitors;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         Monitor::Options watch;
         watch.glob = options.filter;
+        watch.rules = *rules;
         watch.simulated = targets[i].demo != nullptr;
         monitors.push_back(std::make_unique<Monitor>(
-            targets[i].backend, watch, SystemClock::instance(), [&shared, i](const FleetDelta &delta) {
+            targets[i].backend, watch, SystemClock::instance(), [&, i](const FleetDelta &delta) {
+                for (const auto &outlet : *outlets) {
+                    for (const Alert &alert : delta.alerts)
+                        outlet->tell(targets[i].display, alert);
+                }
                 const std::lock_guard lock(shared.mutex);
                 shared.sources[i].take(delta);
             }));
@@ -92,6 +131,10 @@ void addMetricsCommand(CLI::App &app, Chosen &chosen)
     command->add_option("URL", options->urls, "Where the leases are; default: $TENURE_URL")->type_name("");
     command->add_option("--listen", options->listen, "Address; default 127.0.0.1:9468")->type_name("HOST:PORT");
     command->add_option("--filter", options->filter, "Only names that match (* and ?)")->type_name("GLOB");
+    command->add_option("--webhook", options->webhook,
+        "Send alerts there as signed JSON; its key is $TENURE_WEBHOOK_SECRET")->type_name("URL");
+    command->add_option("--alertmanager", options->alertmanager, "Send alerts to this Alertmanager")
+        ->type_name("URL");
     command->footer(kExamples);
     command->callback([options, &chosen] {
         chosen = [options](Output &output) { return metrics(*options, output); };

@@ -4,6 +4,7 @@
 #include "core/journal/journal_query.h"
 
 #include <functional>
+#include <iosfwd>
 #include <string>
 
 namespace tenure
@@ -23,6 +24,9 @@ namespace tenure
 [[nodiscard]] std::string actionJsonLine(const JournalAction& action, const std::string& connection);
 [[nodiscard]] std::string alertJsonLine(const JournalAlert& alert, const std::string& connection);
 [[nodiscard]] std::string observedJsonLine(const std::string& connection, const TimeWindow& window);
+
+/// "2026-11-29T02:13:44.104Z", with any number of decimals; nothing for anything else.
+[[nodiscard]] std::optional<WallTime> parseRfc3339(const std::string& text);
 
 /// Every event that matches, oldest first, a page in memory at a time. `take` returns false to stop.
 [[nodiscard]] Result<void> eachEvent(JournalQuery& query, const JournalFilter& filter,

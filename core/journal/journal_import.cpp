@@ -26,32 +26,9 @@ private:
     const WallTime m_wall = SystemClock::instance().wall();
 };
 
-/// "2026-11-29T02:13:44.104Z", with any number of decimals.
 std::optional<WallTime> timeOf(const Json& json)
 {
-    if (!json.is_string())
-        return std::nullopt;
-    const std::string text = json.get<std::string>();
-    int y = 0;
-    unsigned month = 0;
-    unsigned day = 0;
-    int h = 0;
-    int m = 0;
-    int s = 0;
-    int read = 0;
-    if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d%n", &y, &month, &day, &h, &m, &s, &read) != 6
-        || text.empty() || text.back() != 'Z')
-        return std::nullopt;
-    const std::chrono::year_month_day date{
-        std::chrono::year(y), std::chrono::month(month), std::chrono::day(day)};
-    if (!date.ok())
-        return std::nullopt;
-    std::int64_t micro = 0;
-    std::int64_t unit = 100'000;
-    for (std::size_t i = static_cast<std::size_t>(read) + 1; i < text.size() - 1 && unit > 0; ++i, unit /= 10)
-        micro += (text[i] - '0') * unit;
-    return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(h) + std::chrono::minutes(m)
-        + std::chrono::seconds(s) + std::chrono::microseconds(micro);
+    return json.is_string() ? parseRfc3339(json.get<std::string>()) : std::nullopt;
 }
 
 std::string textOf(const Json& object, const char* key)
@@ -106,6 +83,33 @@ bool takeObserved(const Json& object, const std::string& connection, const Still
 }
 
 } // namespace
+
+std::optional<WallTime> parseRfc3339(const std::string& text)
+{
+    int y = 0;
+    unsigned month = 0;
+    unsigned day = 0;
+    int h = 0;
+    int m = 0;
+    int s = 0;
+    int read = 0;
+    if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d%n", &y, &month, &day, &h, &m, &s, &read) != 6
+        || text.empty() || text.back() != 'Z')
+        return std::nullopt;
+    const std::chrono::year_month_day date{
+        std::chrono::year(y), std::chrono::month(month), std::chrono::day(day)};
+    if (!date.ok())
+        return std::nullopt;
+    std::int64_t micro = 0;
+    std::int64_t unit = 100'000;
+    for (std::size_t i = static_cast<std::size_t>(read) + 1; i < text.size() - 1; ++i, unit /= 10) {
+        if (text[i] < '0' || text[i] > '9')
+            return std::nullopt;
+        micro += (text[i] - '0') * unit;
+    }
+    return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(h) + std::chrono::minutes(m)
+        + std::chrono::seconds(s) + std::chrono::microseconds(micro);
+}
 
 Result<Imported> importLines(std::istream& lines, const std::string& path)
 {

@@ -14,7 +14,7 @@ _tenurectl_options()
         doctor) echo "--json --help" ;;
         init) echo "--dry-run --help" ;;
         history) echo "--lease --connection --since --until --json --csv --report --verify --import --journal --help" ;;
-        metrics) echo "--listen --filter --help" ;;
+        metrics) echo "--listen --filter --webhook --alertmanager --help" ;;
         *) echo "--help --version" ;;
     esac
 }
