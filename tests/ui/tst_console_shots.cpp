@@ -3,12 +3,15 @@
 #include "app/console/main_window.h"
 #include "tests/ui/ui_kit.h"
 #include "ui/bridge/retire.h"
-#include "ui/settings/settings_store.h"
+#include "ui/settings/settings_dialog.h"
+#include "ui/views/fleet_view.h"
+#include "ui/views/tile_wall.h"
 #include "ui/dialogs/connection_dialog.h"
 #include "ui/dialogs/release_dialog.h"
 
 #include <QApplication>
 #include <QDir>
+#include <QDockWidget>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRadioButton>
@@ -33,6 +36,9 @@ private Q_SLOTS:
         QVERIFY(QDir().mkpath(QStringLiteral(TENURE_SHOTS)));
         m_theme.setChoice(ThemeChoice::Light);
         m_theme.install(*qApp);
+        Journal::Options keep;
+        keep.path = m_folder.filePath(QStringLiteral("journal.db")).toStdString();
+        m_connections->setJournal(std::make_shared<Journal>(keep));
         m_window = std::make_unique<MainWindow>(m_theme, SystemClock::instance(), *m_connections, *m_settings);
         m_window->resize(1480, 920);
         m_window->show();
@@ -53,6 +59,46 @@ private Q_SLOTS:
         QTest::qWait(static_cast<int>(m_history.count()));
         m_window->showFleet();
         shoot(m_window.get(), "fleet");
+    }
+
+    void tiles()
+    {
+        auto *fleet = m_window->findChild<FleetView *>();
+        fleet->setTiles(true);
+        fleet->tileWall().setPitch(20);
+        QTest::qWait(500);
+        shoot(m_window.get(), "tiles");
+        fleet->setTiles(false);
+        fleet->setGroup(FleetGroup::Prefix);
+        QTest::qWait(500);
+        shoot(m_window.get(), "groups");
+        fleet->setGroup(FleetGroup::None);
+    }
+
+    void settings()
+    {
+        SettingsDialog *dialog = m_window->openSettings();
+        shoot(dialog, "settings-appearance");
+        dialog->showPage(SettingsDialog::tr("Keyboard"));
+        shoot(dialog, "settings-keyboard");
+        dialog->close();
+        auto *log = m_window->findChild<QDockWidget *>(QStringLiteral("logDock"));
+        log->raise();
+        shoot(m_window.get(), "log");
+        m_window->findChild<QDockWidget *>(QStringLiteral("eventsDock"))->raise();
+    }
+
+    void largeText()
+    {
+        m_settings->change([](Settings &settings) {
+            settings.textSize = 150;
+            settings.times = TimeShown::Both;
+        });
+        shoot(m_window.get(), "large");
+        m_settings->change([](Settings &settings) {
+            settings.textSize = 100;
+            settings.times = TimeShown::Utc;
+        });
     }
 
     void leasePage()

@@ -23,7 +23,7 @@ struct ColumnWidth {
     int share;
 };
 constexpr std::array<ColumnWidth, static_cast<std::size_t>(FleetColumn::Count_)> kWidths{{
-    {31, 0}, {40, 5}, {27, 1}, {34, 4}, {36, 0}, {32, 2}, {20, 0}, {25, 0}, {24, 0}, {17, 0}}};
+    {31, 0}, {40, 5}, {24, 1}, {48, 5}, {26, 0}, {30, 1}, {18, 0}, {22, 0}, {22, 0}, {15, 0}}};
 
 } // namespace
 
