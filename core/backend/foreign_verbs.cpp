@@ -3,8 +3,21 @@
 
 #include "core/base/text.h"
 
+#include <algorithm>
+
 namespace tenure
 {
+namespace
+{
+
+/// Does it take part in Kubernetes' coordinated leader election?
+bool coordinated(const LeaseRecord &record)
+{
+    return std::any_of(record.facts.begin(), record.facts.end(),
+        [](const RecordFact &fact) { return fact.name == "strategy"; });
+}
+
+} // namespace
 
 std::string whyNotReleased(const LeaseRecord &record, OperatorVerb verb)
 {
@@ -14,8 +27,12 @@ std::string whyNotReleased(const LeaseRecord &record, OperatorVerb verb)
                "transaction: "
                "stop the member, the others take its work over";
     }
+    if (kind == "node heartbeat" || kind == "API server")
+        return "This Lease is a sign of life, not an election: nobody else would take it";
     switch (verb) {
     case OperatorVerb::Ask:
+        if (kind == "client-go" && coordinated(record))
+            break; // a leader that is not preferred gives way
         if (kind == "vault")
             return "Vault is asked with its own command: vault operator step-down";
         if (kind == "advisory")

@@ -27,6 +27,12 @@ Notice noticeOf(const LeaseStatus &status)
     const Duration renewal = status.renewInterval.value_or(ttl / 3);
     if (kind == "tenure")
         return {renewal, "is told at its next renewal, within " + durationText(renewal)};
+    if (kind == "client-go") // 10 s of 15 by default; cleared, it mostly wins its own lease back
+        return {ttl * 2 / 3,
+            "is refused its next renewal, usually within " + durationText(renewal)
+                + ": a hold makes it step down at its renew deadline, within about "
+                + durationText(ttl * 2 / 3)
+                + "; a lease that was cleared it usually takes again at once"};
     if (kind == "redisson")
         return {10s,
             "is not told: its watchdog stops silently within 10 s, and it learns of it when it "

@@ -252,7 +252,7 @@ void TstKubeLease::foreignRecordsAreShownNotBelieved()
     QVERIFY2(reply, whyOf(reply).c_str());
     const LeaseRecord &record = reply->record;
     QCOMPARE(record.holder.has_value(), held);
-    QVERIFY(record.kind == "lease");
+    QVERIFY(record.kind == "client-go");
     QVERIFY2(record.note.find(says.toStdString()) != std::string::npos && (says.isEmpty() == record.note.empty()), record.note.c_str());
     QVERIFY(!record.token);
     QVERIFY(!record.remaining || *record.remaining >= 0ns);
@@ -408,7 +408,7 @@ void TstKubeLease::heartbeatsAreHidden()
     QCOMPARE(usual.count("kube-node-lease/worker-1"), std::size_t{0});
     const auto all = names("all");
     QCOMPARE(all.at("kube-node-lease/worker-1"), "node heartbeat");
-    QCOMPARE(all.at(m_namespace + "/election"), "lease");
+    QCOMPARE(all.at(m_namespace + "/election"), "client-go");
     // A sign of life is no election: nobody releases it by hand.
     StoreUri uri = server().uri("kube-node-lease");
     const auto store = (*makeKubernetesBackend(uri))->makeStore();

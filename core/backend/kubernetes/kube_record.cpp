@@ -30,7 +30,7 @@ const char *kindOf(const LeaseObject &object)
         break;
     }
     const bool vacant = !object.held() && object.token;
-    return object.ours() || vacant ? "tenure" : "lease";
+    return object.ours() || vacant ? "tenure" : "client-go";
 }
 
 /// client-go's controllers call themselves "<host name>_<uuid>", and in a pod the host name is the pod's.
@@ -87,8 +87,8 @@ void addFacts(const LeaseObject &object, const Seen &seen, LeaseRecord &record)
     addFact(record, "written by", object.writer);
     addFact(record, "strategy", object.strategy);
     addFact(record, "preferred holder", object.preferredHolder);
-    addFact(record, "renewTime", object.renewTime);
-    addFact(record, "acquireTime", object.acquireTime);
+    addFact(record, "renew time", object.renewTime);
+    addFact(record, "acquire time", object.acquireTime);
     if (seen.skew && object.held())
         addFact(record, "holder's clock", skewText(*seen.skew));
     if (!seen.observed && seen.age)

@@ -34,7 +34,7 @@ std::optional<Error> problemOf(const Command &command, const Settings &settings)
     limits.floor = std::chrono::seconds(1);
     Command checked = command;
     if (auto *operate = std::get_if<Operate>(&checked)) {
-        if (operate->kind != "tenure" && operate->kind != "lease") {
+        if (operate->kind != "tenure" && operate->kind != "client-go") {
             return fail(ErrorKind::Unsupported,
                 "This Lease is a sign of life (" + operate->kind + "), not an election",
                 settings.display, "Leave it alone")
@@ -100,7 +100,11 @@ std::string leasesPath(const std::string &nameSpace, const std::string &name)
 Work::Work(const Command &command, const Settings &settings, View &view)
     : m_command(command), m_settings(settings), m_view(view)
 {
-    auto place = placeOf(*tenure::leaseOf(command), settings);
+    const LeaseId &lease = *tenure::leaseOf(command);
+    auto place = placeOf(lease, settings);
+    // Looking is easy-going: a bare name means the context's namespace.
+    if (!place && std::holds_alternative<Read>(command) && isLeaseName(lease.name()))
+        place = LeasePlace{settings.contextNamespace, lease.name()};
     if (auto problem = problemOf(command, settings)) {
         failed(*std::move(problem));
     } else if (!place) {
