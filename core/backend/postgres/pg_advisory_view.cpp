@@ -102,15 +102,15 @@ public:
     LeaseRecord record(const std::vector<const AdvisoryRow *> &holders,
         const std::vector<const AdvisoryRow *> &waiters)
     {
+        if (holders.size() == 1)
+            describeHolder(*holders.front());
+        else if (!holders.empty())
+            describeSharers(holders);
         for (const AdvisoryRow *waiter : waiters) {
             const std::string waits = ageOf(waiter->waitUs, waiter->nowUs);
             m_record.candidates.push_back(sessionName(*waiter));
             fact("waits", sessionName(*waiter) + (waits.empty() ? "" : ", for " + waits));
         }
-        if (holders.size() == 1)
-            describeHolder(*holders.front());
-        else if (!holders.empty())
-            describeSharers(holders);
         fact("sql", m_lookUp);
         return std::move(m_record);
     }

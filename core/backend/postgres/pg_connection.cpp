@@ -116,6 +116,9 @@ SELECT pg_catalog.pg_backend_pid(),
   (SELECT pg_catalog.count(pg_catalog.set_config(name, value, false))
     FROM (VALUES ('search_path', 'pg_catalog, pg_temp'), ('TimeZone', 'UTC'), ('jit', 'off'),
         ('default_transaction_isolation', 'read committed'), ('client_min_messages', 'error'),
+        -- Such a database does not know its own bytes; asked for UTF8 it would refuse whole answers.
+        ('client_encoding', CASE pg_catalog.current_setting('server_encoding')
+          WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END),
         ('plan_cache_mode', 'force_generic_plan'), ('statement_timeout', $2),
         ('synchronous_commit', CASE WHEN pg_catalog.current_setting('synchronous_commit')
           IN ('off', 'local') THEN 'on' ELSE pg_catalog.current_setting('synchronous_commit') END))

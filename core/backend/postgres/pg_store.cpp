@@ -141,7 +141,7 @@ std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, I
             operate->kind = "tenure"; // what others keep is checked where it is operated on
         auto problem = problemOf(checked, m_traits.limits, m_traits.display);
         if (!problem)
-            problem = nameProblem(checked, m_traits.display);
+            problem = nameProblem(commands[i], m_traits.display);
         if (problem)
             batch.results[i] = fail(*std::move(problem));
         const LeaseId *lease = leaseOf(commands[i]);
