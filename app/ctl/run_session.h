@@ -58,6 +58,7 @@ private:
     void takeSignals();
     void takeNews();
     void watchLeadership(Elector &elector);
+    void killInTime(Instant now);
     void begin(Elector &elector);
     [[nodiscard]] bool markPeriod();
     void gone(const GuardNews &news);
@@ -77,9 +78,11 @@ private:
     std::optional<PeriodMark> m_mark;
     ServiceManager m_manager;
     std::string m_status; ///< told to the manager last
+    std::string m_trouble; ///< said last
     // The main thread's own.
     std::optional<int> m_result;
     std::optional<Instant> m_killAt; ///< COMMAND was asked to end
+    bool m_killOrdered = false;
     std::optional<Instant> m_markAgainAt;
     Instant m_toldUntil; ///< validity as the guardian knows it
     Instant m_watchdogAt;

@@ -25,6 +25,8 @@ using namespace std::chrono_literals;
 /// How long --if-leader tries to reach a store that does not answer.
 constexpr Duration kPatience = 5s;
 constexpr Duration kMarkRetry = 200ms;
+/// How long the guardian may take to carry out a kill.
+constexpr Duration kKillGrace = 1s;
 
 bool mayPass(const Error &error)
 {
@@ -58,9 +60,8 @@ void RunSession::watchLeadership(Elector &elector)
         if (now >= m_toldUntil - m_plan->timing.stopWindow() / 4) {
             m_guardian.killFromOutside(); // it did not act in time: somebody stopped it
             gone({GuardNews::Kind::Gone, GuardNews::Cause::Deadline, SIGKILL, 0});
-        } else if (m_killAt && now >= *m_killAt) {
-            m_guardian.kill();
-            m_killAt = now + 1s;
+        } else {
+            killInTime(now);
         }
     } else if (leads) {
         if (!m_markAgainAt || now >= *m_markAgainAt)
@@ -69,6 +70,27 @@ void RunSession::watchLeadership(Elector &elector)
         lookWhoLeads(report);
     }
     tellManager(report);
+}
+
+/// COMMAND was asked to end. Once its time is over it is killed: the elector gives the lease away not
+/// much later, whatever still runs.
+void RunSession::killInTime(Instant now)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_lost && !m_killAt)
+            m_killAt = now + (m_lost == LossReason::SteppedDown ? m_plan->killAfter : Duration());
+    }
+    if (!m_killAt || now < *m_killAt)
+        return;
+    if (m_killOrdered) { // and nothing happened: somebody stopped the guardian
+        m_guardian.killFromOutside();
+        gone({GuardNews::Kind::Gone, GuardNews::Cause::Ordered, SIGKILL, 0});
+        return;
+    }
+    m_guardian.kill();
+    m_killOrdered = true;
+    m_killAt = now + kKillGrace;
 }
 
 void RunSession::begin(Elector &elector)
@@ -141,6 +163,10 @@ void RunSession::tellManager(const ElectorReport &report)
     if (status != m_status)
         m_manager.tell("STATUS=" + status);
     m_status = status;
+    const std::string trouble = report.error ? report.error->text() : std::string();
+    if (!m_result && !trouble.empty() && trouble != m_trouble)
+        say(trouble);
+    m_trouble = trouble;
     // An engine that leads and did not notice that its word ended is not sound.
     const bool sound = report.phase != Phase::Leading || report.believes;
     if (m_manager.watchdogEvery() && sound && BootClock::now() >= m_watchdogAt) {
