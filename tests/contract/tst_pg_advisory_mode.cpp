@@ -73,6 +73,7 @@ private Q_SLOTS:
     void handWrittenLoopsCompete();
     void showsWhoHoldsAndEndsTheSessionByHand();
     void lostTheMomentTheSessionIs();
+    void whoWaitsStandsInTheServersQueue();
     void aRestartBarsUntilNobodyCanBelieve();
     void refusedBehindATransactionPool();
     void worksBehindASessionPool();
@@ -195,6 +196,37 @@ void PgAdvisoryModeTest::lostTheMomentTheSessionIs()
     QTRY_VERIFY_WITH_TIMEOUT(ours.diary.count(false) == 1, 5000);
     QTRY_VERIFY_WITH_TIMEOUT(ours.elector.isLeader() && ours.elector.token() > before, 30'000);
     QVERIFY(ours.diary.followsGrammar());
+}
+
+void PgAdvisoryModeTest::whoWaitsStandsInTheServersQueue()
+{
+    auto holder = backendOf(advisory(m_server->socketUri()))->makeStore();
+    const Acquire acquire = acquireOf("billing/scheduler", "first");
+    const Term term = termOf(acquire, granted(*holder, acquire));
+    auto waiter
+        = std::make_unique<Candidate>(backendOf(advisory(m_server->socketUri())), "waiter", 2s);
+    waiter->elector.start();
+    const auto waiting = [this] {
+        return m_server
+            ->run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+            .number(0, 0);
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(waiting(), 1, 15'000);
+    const auto seen = run(*holder, Read{acquire.lease, ReadDepth::Full});
+    QVERIFY(seen && seen->record.candidates.size() == 1);
+    QVERIFY(seen->record.candidates.front().find("waiter") != std::string::npos);
+    QTest::qWait(6000); // longer than one turn in the queue
+    QTRY_COMPARE(waiting(), 1);
+    holder.reset(); // its session ends without a word
+    QTRY_VERIFY(waiter->elector.isLeader());
+    QVERIFY(waiter->elector.token() > term.token);
+    QCOMPARE(waiting(), 0);
+    waiter.reset();
+    const auto anybody = [this] {
+        return m_server->run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+            .number(0, 0);
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(anybody(), 0, 15'000);
 }
 
 void PgAdvisoryModeTest::aRestartBarsUntilNobodyCanBelieve()

@@ -15,7 +15,7 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr Duration kTryEvery = 1s; ///< while waiting; a release is told by push
+constexpr Duration kTryEvery = 2s; ///< while waiting; LockWait tells when it is free
 
 // The token: timeline and transaction number, both of which only grow, read once the lock is ours.
 // The message goes to the log of writes and nowhere else: without any write a crash would forget
@@ -157,12 +157,7 @@ Result<Reply> AdvisoryStore::acquire(const Acquire &command, Instant deadline)
                 again.record.token = term.token;
                 return again;
             }
-            auto refused = read(command.lease, deadline);
-            if (refused) {
-                refused->outcome = Outcome::Refused;
-                refused->retryIn = kTryEvery;
-            }
-            return refused;
+            return refused(command.lease, deadline);
         }
         drop(mine);
     }
@@ -181,6 +176,19 @@ Result<Reply> AdvisoryStore::acquire(const Acquire &command, Instant deadline)
         barred.retryIn = wait;
         return barred;
     }
+    const auto waits = m_waits.find(command.lease);
+    if (waits != m_waits.end()) {
+        if (auto won = waits->second->take())
+            m_spare = std::move(won); // it has the lock; trying it again succeeds
+        else if (waits->second->keep())
+            return refused(command.lease, deadline);
+        m_waits.erase(waits);
+    }
+    return tryLock(command, deadline);
+}
+
+Result<Reply> AdvisoryStore::tryLock(const Acquire &command, Instant deadline)
+{
     const AdvisoryKey key = keyOf(command.lease);
     const auto rows = m_spare->ask(kTry,
         {std::to_string(key.one), "tenure/" + command.holder.name(), m_shared->statements.channel,
@@ -189,17 +197,13 @@ Result<Reply> AdvisoryStore::acquire(const Acquire &command, Instant deadline)
     if (!rows) {
         // The session is closed with whatever it may have got: for certain nobody holds it through
         // us.
-        if (!m_spare->usable())
-            m_spare.reset();
+        m_spare.reset();
         return fail(rows.error());
     }
     if (!rows->truth(0, 0)) {
-        auto refused = read(command.lease, deadline);
-        if (refused) {
-            refused->outcome = Outcome::Refused;
-            refused->retryIn = kTryEvery;
-        }
-        return refused;
+        m_waits[command.lease]
+            = std::make_unique<LockWait>(m_shared, m_watch, command.lease, key, command.holder);
+        return refused(command.lease, deadline);
     }
     Held held{{command.holder, command.nonce, {static_cast<std::uint64_t>(rows->number(0, 1))}},
         std::move(m_spare), 0};
@@ -213,6 +217,16 @@ Result<Reply> AdvisoryStore::acquire(const Acquire &command, Instant deadline)
     granted.serverTime = timeAt(*rows, 3);
     m_held.emplace(command.lease, std::move(held));
     return granted;
+}
+
+Result<Reply> AdvisoryStore::refused(const LeaseId &lease, Instant deadline)
+{
+    auto reply = read(lease, deadline);
+    if (reply) {
+        reply->outcome = Outcome::Refused;
+        reply->retryIn = kTryEvery;
+    }
+    return reply;
 }
 
 /// False when it is known to be gone; a session that does not answer is closed, so gone as well.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/backend/postgres/pg_advisory_view.h"
+#include "core/backend/postgres/pg_lock_wait.h"
 #include "core/backend/postgres/pg_session_watch.h"
 #include "core/backend/postgres/pg_store.h"
 
@@ -48,6 +49,8 @@ private:
     [[nodiscard]] Result<Reply> read(const LeaseId &lease, Instant deadline);
     [[nodiscard]] Result<Reply> look(const Command &command, Instant deadline);
     [[nodiscard]] Result<bool> stillLocked(Held &held, const LeaseId &lease, Instant deadline);
+    [[nodiscard]] Result<Reply> tryLock(const Acquire &command, Instant deadline);
+    [[nodiscard]] Result<Reply> refused(const LeaseId &lease, Instant deadline);
     [[nodiscard]] Reply lost(const LeaseId &lease) const;
     void drop(Place place);
 
@@ -57,6 +60,7 @@ private:
     PgStore m_looks; ///< everything that only looks, and releases by hand
     std::unique_ptr<PgConnection> m_spare; ///< on which the next lock is tried
     std::map<LeaseId, Held> m_held;
+    std::map<LeaseId, std::unique_ptr<LockWait>> m_waits; ///< for those that were refused
 };
 
 } // namespace tenure::postgres

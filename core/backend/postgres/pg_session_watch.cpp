@@ -14,13 +14,14 @@ namespace tenure::postgres
 SessionWatch::~SessionWatch()
 {
     for (const auto &[id, watched] : m_watched)
-        close(watched.socket);
+        (void)close(watched.socket);
 }
 
 std::uint64_t SessionWatch::add(const LeaseId &lease, int socket)
 {
     const std::lock_guard lock(m_mutex);
-    m_watched[++m_last] = {m_last, lease, fcntl(socket, F_DUPFD_CLOEXEC, 0)};
+    const std::uint64_t id = ++m_last;
+    m_watched[id] = {id, lease, socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0)};
     wakeAll();
     return m_last;
 }
@@ -101,13 +102,16 @@ void AdvisoryFeed::run()
         std::vector<SessionWatch::Watched> all = m_watch->all();
         std::erase_if(all, [&](const auto &one) { return told.count(one.id) != 0; });
         std::vector<pollfd> fds{{m_waker, POLLIN, 0}};
-        for (const auto &one : all)
+        bool free = false;
+        for (const auto &one : all) {
             fds.push_back({one.socket, POLLRDHUP, 0});
-        (void)poll(fds.data(), fds.size(), -1);
+            free = free || one.socket < 0;
+        }
+        (void)poll(fds.data(), fds.size(), free ? 0 : -1);
         eventfd_t ignored = 0;
         (void)eventfd_read(m_waker, &ignored);
         for (std::size_t i = 0; i < all.size() && !m_stopping; ++i) {
-            if (fds[i + 1].revents == 0)
+            if (fds[i + 1].revents == 0 && all[i].socket >= 0)
                 continue;
             told.insert(all[i].id);
             FeedEvent event;

@@ -23,7 +23,7 @@ public:
     SessionWatch(const SessionWatch &) = delete;
     SessionWatch &operator=(const SessionWatch &) = delete;
 
-    /// `socket` is duplicated. Returns what forget() takes.
+    /// `socket` is duplicated; -1: the lease is free (for us) by now. Returns what forget() takes.
     [[nodiscard]] std::uint64_t add(const LeaseId &lease, int socket);
     void forget(std::uint64_t id);
 
