@@ -2,6 +2,7 @@
 # What is installed, and how CPack packs it (TGZ and DEB). Included at the end of the top
 # CMakeLists.txt, when every target is known.
 include(GNUInstallDirs)
+include(${CMAKE_CURRENT_LIST_DIR}/library.cmake)
 
 foreach(program tenure tenurectl)
     if(TARGET ${program})
