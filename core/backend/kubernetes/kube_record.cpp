@@ -71,7 +71,9 @@ std::string oddity(const LeaseObject &object, const Seen &seen)
     if (object.held() && !parseTime(object.renewTime))
         return "it names no renewTime that can be read";
     const auto renewed = parseTime(object.renewTime);
-    if (object.held() && seen.renewedAt && renewed && !seen.skew)
+    static const WallTime kBeforeLeases = *parseTime("2015-01-01T00:00:00Z");
+    const bool future = renewed && seen.serverTime && *renewed > *seen.serverTime + std::chrono::hours(24);
+    if (object.held() && renewed && (future || *renewed < kBeforeLeases))
         return "its renewTime (" + printable(object.renewTime, 40) + ") is nowhere near the server's clock";
     if (seen.skew && (*seen.skew > kWorthTelling || *seen.skew < -kWorthTelling) && object.held())
         return "its holder's clock is " + skewText(*seen.skew);

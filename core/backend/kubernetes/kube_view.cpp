@@ -16,6 +16,36 @@ constexpr Duration kLiveFor = 4s; ///< longer than the feed's pause between two 
 /// Beyond this a time is somebody's nonsense and says nothing of a clock.
 constexpr Duration kBelievable = std::chrono::hours(24);
 constexpr Duration kGrain = 1s; ///< of Date and of managedFields
+/// A change found by looking is no older than the look before; then it dates the holder's clock.
+constexpr Duration kPrompt = 1s;
+
+/// Somebody's nonsense says nothing of a clock.
+std::optional<Duration> believable(Duration skew)
+{
+    return skew < kBelievable && skew > -kBelievable ? std::optional(skew) : std::nullopt;
+}
+
+/// A state whose change was not seen: how old it is, by what the server noted of the write. Some
+/// servers keep the moment of a manager's first write there, so it counts only as "not before".
+void judgeFirstSight(Seen &seen, WallTime now, std::optional<WallTime> renewed)
+{
+    std::optional<WallTime> written = seen.object->writtenAt;
+    if (!written)
+        return;
+    *written = std::min(*written + std::chrono::microseconds(500'000), now); // the middle of its second
+    if (renewed && *renewed > now + kGrain) {
+        seen.skew = believable(*renewed - now); // at least so much ahead
+        const auto duration = seen.object->duration();
+        if (duration && now - *written > *duration)
+            return; // dead, or alive with an old stamp: not to be told apart
+    } else if (renewed && *renewed >= *written - kGrain) {
+        written = std::min(*renewed, now);
+    } else if (renewed) {
+        seen.skew = believable(*renewed - *written);
+    }
+    seen.age = now - *written;
+    seen.renewedAt = written;
+}
 
 /// Answers and events overtake each other. What is older than what is known is believed only when it
 /// was asked for afterwards: then the server itself went back.
@@ -69,35 +99,31 @@ std::optional<Instant> Seen::expiry(Duration fallback) const
 }
 
 /// What the clocks tell of a state that is new to us.
-void View::judgeAge(Seen &seen, const Seen *before, const Heard &heard) const
+void View::judgeTimes(Seen &seen, const Seen *before, const Heard &heard) const
 {
     const LeaseObject &object = *seen.object;
     const auto now = m_clock.at(heard.receivedAt);
     const auto renewed = parseTime(object.renewTime);
-    const auto acquired = parseTime(object.acquireTime);
-    std::optional<WallTime> written = object.writtenAt;
-    if (written)
-        *written += std::chrono::microseconds(500'000); // the middle of its second
+    seen.serverTime = now;
     if (seen.observed) {
         seen.renewedAt = now;
-    } else if (now && written) {
-        seen.age = std::max<Duration>(*now - *written, Duration::zero());
-        seen.renewedAt = *now - std::chrono::duration_cast<std::chrono::microseconds>(*seen.age);
+        const bool atOnce = heard.sentAt == Instant() || heard.receivedAt - before->heardAt < kPrompt;
+        if (atOnce && now && renewed)
+            seen.skew = believable(*renewed - *now);
+        else if (before->object && before->object->holder == object.holder)
+            seen.skew = before->skew;
+    } else if (now) {
+        judgeFirstSight(seen, *now, renewed);
     }
-    const auto dated = written ? written : seen.renewedAt;
-    if (renewed && dated) {
-        const Duration skew = *renewed - *dated;
-        if (skew < kBelievable && skew > -kBelievable)
-            seen.skew = skew;
-    }
+    const auto acquired = parseTime(object.acquireTime);
     const bool sameTerm = before != nullptr && before->object && before->acquiredAt
         && before->object->acquireTime == object.acquireTime && before->object->holder == object.holder;
     if (sameTerm)
         seen.acquiredAt = before->acquiredAt;
     else if (seen.observed && object.acquireTime == object.renewTime)
         seen.acquiredAt = now;
-    else if (acquired && seen.skew)
-        seen.acquiredAt = *acquired - std::chrono::duration_cast<std::chrono::microseconds>(*seen.skew);
+    else if (acquired && renewed && seen.renewedAt && *acquired <= *renewed)
+        seen.acquiredAt = *seen.renewedAt - (*renewed - *acquired); // both by the holder's clock
     if (seen.acquiredAt && seen.renewedAt)
         seen.acquiredAt = std::min(*seen.acquiredAt, *seen.renewedAt);
 }
@@ -128,7 +154,7 @@ View::Change View::note(LeaseObject object, const Heard &heard)
     }
     next.version = object.version;
     next.object = std::make_shared<const LeaseObject>(std::move(object));
-    judgeAge(next, known, heard);
+    judgeTimes(next, known, heard);
     const Change change = known != nullptr ? Change::Changed : Change::First;
     m_leases.insert_or_assign(key, std::move(next));
     return change;

@@ -43,6 +43,7 @@ struct Seen {
     bool observed = false; ///< the change itself was seen; false: it may be much older
     std::optional<Duration> age; ///< not observed: how old it was at changedAt, by server clocks
     std::optional<WallTime> acquiredAt, renewedAt; ///< by the server's clock, fixed when first seen
+    std::optional<WallTime> serverTime; ///< at changedAt
     std::optional<Duration> skew; ///< of the holder's clock against the server's
     /// A state vanished or went back (a deleted Lease, a restored store) whose holder may believe in it
     /// until here: no new term before.
@@ -85,7 +86,7 @@ public:
     [[nodiscard]] std::vector<std::string> present() const;
 
 private:
-    void judgeAge(Seen &seen, const Seen *before, const Heard &heard) const;
+    void judgeTimes(Seen &seen, const Seen *before, const Heard &heard) const;
 
     mutable std::mutex m_mutex; ///< guards everything below
     std::map<std::string, Seen> m_leases;
