@@ -82,6 +82,8 @@ void MainWindow::applySettings()
     const Settings &settings = m_settings.now();
     applyLooks(settings, m_theme);
     setAnimated(settings.motion == Motion::Full);
+    for (QDockWidget *one : findChildren<QDockWidget *>())
+        one->setFont(m_theme.font(FontRole::Body)); // their titles do not follow the application's
     lockDocks();
     for (const auto &[action, standard] : m_standardKeys) {
         const auto changed = settings.keys.find(action->objectName());

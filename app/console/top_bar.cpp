@@ -103,12 +103,12 @@ void TopBar::showOperator()
     const auto left = canChange ? m_session->gate()->operatorTimeLeft() : std::nullopt;
     const QString text = left ? tr("OPERATOR %1").arg(minutesText(*left)) : tr("READ-ONLY");
     tint(m_operator, m_theme.color(left ? Token::Warn : Token::Text));
+    m_operator->setFont(m_theme.font(left ? FontRole::Strong : FontRole::Body));
     if (m_operator->text() == text)
         return;
     m_operator->setText(text);
     m_operator->setToolTip(left ? tr("Releases are possible on this connection until the time runs out")
                                 : tr("Nothing can be changed on this connection"));
-    m_operator->setFont(m_theme.font(left ? FontRole::Strong : FontRole::Body));
 }
 
 void TopBar::fillOperatorMenu()

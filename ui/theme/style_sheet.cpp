@@ -31,6 +31,9 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
     padding: @u@px; selection-background-color: @selection@; selection-color: @text@; }
 QComboBox::drop-down { border: 0; width: @u6@px; }
 QComboBox::down-arrow { image: url(:/theme/arrow-down.svg); width: @u3@px; height: @u3@px; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: 0; width: @u4@px; background: transparent; }
+QAbstractSpinBox::up-arrow { image: url(:/theme/arrow-up.svg); width: @u2@px; height: @u2@px; }
+QAbstractSpinBox::down-arrow { image: url(:/theme/arrow-down.svg); width: @u2@px; height: @u2@px; }
 QCheckBox::indicator { width: @u3@px; height: @u3@px; border: 1px solid @line@; background: @bg@; }
 QCheckBox::indicator:checked { image: url(:/theme/check.svg); }
 QRadioButton::indicator { width: @u3@px; height: @u3@px; border: 1px solid @line@;

@@ -52,7 +52,7 @@ EventsView::EventsView(const Theme &theme, const Clock &clock, std::optional<Lea
 
 void EventsView::fit()
 {
-    constexpr std::array units{31, 25, 42, 26, 33, 33, 22, 40};
+    constexpr std::array units{31, 28, 42, 26, 33, 33, 26, 40};
     for (std::size_t i = 0; i < units.size(); ++i)
         m_table->setColumnWidth(static_cast<int>(i), units[i] * m_theme.unit());
     if (timeShown() == TimeShown::Both)

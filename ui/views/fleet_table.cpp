@@ -23,7 +23,7 @@ struct ColumnWidth {
     int share;
 };
 constexpr std::array<ColumnWidth, static_cast<std::size_t>(FleetColumn::Count_)> kWidths{{
-    {31, 0}, {40, 5}, {24, 1}, {48, 5}, {26, 0}, {30, 1}, {18, 0}, {22, 0}, {22, 0}, {15, 0}}};
+    {33, 0}, {40, 5}, {24, 1}, {46, 5}, {26, 0}, {30, 1}, {22, 0}, {22, 0}, {22, 0}, {16, 0}}};
 
 } // namespace
 

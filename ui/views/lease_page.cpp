@@ -251,7 +251,6 @@ QWidget *LeasePage::makeCards()
     m_renewDue->setObjectName(QStringLiteral("leaseRenewDue"));
     for (QLabel *label : {m_safety, m_renewDue}) {
         useFont(label, m_theme, FontRole::Number);
-        label->setWordWrap(true);
         label->setMinimumWidth(34 * unit);
     }
     beside->addStretch(1);

@@ -178,14 +178,11 @@ QString TimelinePanel::summaryText() const
             continue;
         sum.transitions += past.known.transitions;
         sum.longestGap = std::max(sum.longestGap, past.known.longestGap);
-        sum.leaderless += past.known.leaderless;
         sum.actions += past.known.actions;
         sum.alerts += past.known.alerts;
     }
     counted.transitions = std::max(counted.transitions, sum.transitions);
     counted.longestGap = std::max(counted.longestGap, sum.longestGap);
-    if (sum.leaderless > Duration::zero())
-        more += tr(", %1 without leader, summed over the leases").arg(text(sum.leaderless));
     if (sum.actions > 0)
         more += tr(", %1 by operators").arg(sum.actions);
     if (sum.alerts > 0)
@@ -202,8 +199,9 @@ QString TimelinePanel::summaryText() const
 
 void TimelinePanel::showSummary()
 {
-    m_summary->setText(summaryText());
-    m_summary->setToolTip(m_summary->text());
+    const QString full = summaryText();
+    m_summary->setText(m_summary->fontMetrics().elidedText(full, Qt::ElideRight, std::max(m_summary->width(), 40 * m_theme.unit())));
+    m_summary->setToolTip(full);
 }
 
 void TimelinePanel::showEvent(QShowEvent *event)
