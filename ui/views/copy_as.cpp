@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QUrl>
 #include <QUrlQuery>
 
@@ -52,6 +53,25 @@ QString psqlLine(const LeaseStatus &status, const ConnectionInfo &connection)
     url.setQuery(query.isEmpty() ? QString() : query.toString(QUrl::FullyEncoded));
     url.setPassword({});
     return QStringLiteral("psql %1 -c %2").arg(quoted(url.toString(QUrl::FullyEncoded)), quoted(psqlStatement(status, connection)));
+}
+
+/// The same Lease for a person's own kubectl.
+QString kubectlLine(const LeaseStatus &status, const ConnectionInfo &connection)
+{
+    if (!isKubernetes(connection))
+        return {};
+    const QUrl url(connection.url);
+    const QString id = text(status.record.lease.name());
+    const QString inUrl = url.path().section(QLatin1Char('/'), 1);
+    const QString file = QUrlQuery(url).queryItemValue(QStringLiteral("kubeconfig"), QUrl::FullyDecoded);
+    QString line = QStringLiteral("kubectl");
+    if (!file.isEmpty())
+        line += QStringLiteral(" --kubeconfig ") + quoted(file);
+    if (!url.host().isEmpty())
+        line += QStringLiteral(" --context ") + quoted(connection.url.section(QLatin1String("//"), 1).section(QRegularExpression(QStringLiteral("[/?]")), 0, 0));
+    line += QStringLiteral(" -n ") + quoted(inUrl.isEmpty() ? id.section(QLatin1Char('/'), 0, 0) : inUrl);
+    return line + QStringLiteral(" get lease ") + quoted(inUrl.isEmpty() ? id.section(QLatin1Char('/'), 1) : id)
+        + QStringLiteral(" -o yaml");
 }
 
 /// In E'' where it is not plain text, so that no name ends the literal or is something else there.
@@ -110,6 +130,11 @@ bool isPostgres(const ConnectionInfo &connection)
     return connection.url.startsWith(QLatin1String("postgres"));
 }
 
+bool isKubernetes(const ConnectionInfo &connection)
+{
+    return connection.url.startsWith(QLatin1String("kubernetes:"));
+}
+
 QString ownTable(const ConnectionInfo &connection)
 {
     QString schema = QUrlQuery(QUrl(connection.url)).queryItemValue(QStringLiteral("schema"), QUrl::FullyDecoded);
@@ -139,6 +164,8 @@ QString title(CopyFormat format)
         return tr("redis-cli command");
     case CopyFormat::Psql:
         return tr("psql command");
+    case CopyFormat::Kubectl:
+        return tr("kubectl command");
     case CopyFormat::Json:
         return tr("JSON");
     case CopyFormat::Markdown:
@@ -159,6 +186,8 @@ QString copyAs(CopyFormat format, const LeaseStatus &status, const ConnectionInf
         return redisLine(status, connection);
     case CopyFormat::Psql:
         return psqlLine(status, connection);
+    case CopyFormat::Kubectl:
+        return kubectlLine(status, connection);
     case CopyFormat::Json:
         return jsonText(status, connection, link, clock);
     case CopyFormat::Markdown:

@@ -9,7 +9,7 @@
 namespace tenure::ui
 {
 
-enum class CopyFormat { Name, Tenurectl, RedisCli, Psql, Json, Markdown };
+enum class CopyFormat { Name, Tenurectl, RedisCli, Psql, Kubectl, Json, Markdown };
 
 /// A lease as text for other tools. Commands are quoted for a POSIX shell and never contain a secret;
 /// text out of stores is made printable. Empty when the format does not fit the backend.
@@ -18,6 +18,7 @@ enum class CopyFormat { Name, Tenurectl, RedisCli, Psql, Json, Markdown };
 [[nodiscard]] QString title(CopyFormat format);
 
 [[nodiscard]] bool isPostgres(const ConnectionInfo &connection);
+[[nodiscard]] bool isKubernetes(const ConnectionInfo &connection);
 /// Our own table there, quoted: "tenure".tenure_lease.
 [[nodiscard]] QString ownTable(const ConnectionInfo &connection);
 /// A question that shows the lease in PostgreSQL, for a person's own psql.

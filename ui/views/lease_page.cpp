@@ -150,9 +150,11 @@ QWidget *LeasePage::makeHeader()
 void LeasePage::makeCopyMenu()
 {
     auto *menu = new QMenu(m_copy);
-    for (const CopyFormat format : {CopyFormat::Name, CopyFormat::Tenurectl, CopyFormat::RedisCli, CopyFormat::Psql, CopyFormat::Json,
+    for (const CopyFormat format : {CopyFormat::Name, CopyFormat::Tenurectl, CopyFormat::RedisCli, CopyFormat::Psql, CopyFormat::Kubectl, CopyFormat::Json,
              CopyFormat::Markdown}) {
         if (format == CopyFormat::RedisCli && !m_connection.url.startsWith(QLatin1String("redis")))
+            continue;
+        if (format == CopyFormat::Kubectl && !isKubernetes(m_connection))
             continue;
         if (format == CopyFormat::Psql && !isPostgres(m_connection))
             continue;
