@@ -25,9 +25,11 @@ void addCampaignCommand(CLI::App &app, Chosen &chosen);
 void addReleaseCommand(CLI::App &app, Chosen &chosen);
 void addDoctorCommand(CLI::App &app, Chosen &chosen);
 void addInitCommand(CLI::App &app, Chosen &chosen);
+void addWorkCommand(CLI::App &app, Chosen &chosen);
 void addHistoryCommand(CLI::App &app, Chosen &chosen);
 void addMetricsCommand(CLI::App &app, Chosen &chosen);
 void addSimulateCommand(CLI::App &app, Chosen &chosen);
+void addDrillCommand(CLI::App &app, Chosen &chosen);
 /// `words`: what stood behind "--", COMMAND and its arguments.
 void addRunCommand(CLI::App &app, Chosen &chosen, std::vector<std::string> words);
 

@@ -87,6 +87,8 @@ int run(int argc, char **argv)
     addHistoryCommand(app, chosen);
     addMetricsCommand(app, chosen);
     addSimulateCommand(app, chosen);
+    addDrillCommand(app, chosen);
+    addWorkCommand(app, chosen);
     addRunCommand(app, chosen, cutCommand(argc, argv));
     Exit code = Exit::Done;
     if (parsed(app, argc, argv, code) != Exit::Done)

@@ -291,6 +291,7 @@ void ScriptReader::readCard(const Words &words, Duration at)
 {
     Card card{.at = at};
     bool answers = false;
+    bool strange = false;
     for (std::size_t i = 1; i < words.size(); ++i) {
         if (words[i].text == "=")
             answers = true;
@@ -299,10 +300,12 @@ void ScriptReader::readCard(const Words &words, Duration at)
         else if (!answers)
             card.choices.push_back(words[i].text);
         else if (std::find(card.choices.begin(), card.choices.end(), words[i].text) == card.choices.end())
-            fail(words[i], "\"" + words[i].text + "\" is none of the choices");
+            fail(words[i], "\"" + words[i].text + "\" is none of the choices"), strange = true;
         else
             card.right.push_back(words[i].text);
     }
+    if (strange)
+        return;
     if (card.choices.size() < 2 || card.right.empty())
         return fail(words.front(), "It is card \"QUESTION?\" CHOICE CHOICE ... = RIGHT");
     m_base.cards.push_back(std::move(card));
