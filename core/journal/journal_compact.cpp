@@ -49,6 +49,7 @@ bool JournalCompactor::step(JournalDb& db, WallTime now)
     case Phase::Shrink: {
         const std::int64_t free = db.value("PRAGMA freelist_count");
         db.run("PRAGMA incremental_vacuum(500)");
+        static_cast<void>(db.value("PRAGMA wal_checkpoint(PASSIVE)")); // only then the file shrinks
         m_phase = Phase::Judge;
         if (usedBytes(db) > m_sizeLimit) // the cut was not deep enough
             return true;

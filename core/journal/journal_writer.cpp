@@ -18,6 +18,7 @@ constexpr Duration kFirstRetry = 250ms;
 constexpr Duration kLongestRetry = 5s;
 constexpr Duration kDeniedRetry = 30s;
 constexpr Duration kCompactEvery = 60s;
+constexpr Duration kCompactFull = 3s; ///< when it has outgrown its limit
 constexpr Duration kCompactPause = 20ms;
 constexpr std::uint64_t kQuicklyChecked = 64U << 20U;
 
@@ -289,6 +290,9 @@ void JournalWriter::writeBatch()
             m_status.sentence.clear();
         m_status.state = JournalState::Writing;
         m_status.elsewhere = m_store->elsewhere();
+        m_status.bytes = fileSize(m_options.path);
+        if (m_status.bytes > m_options.sizeLimit)
+            m_nextCompaction = std::min(m_nextCompaction, m_compacted + kCompactFull);
     }
     m_batch.clear();
     m_done.notify_all();
@@ -306,6 +310,8 @@ void JournalWriter::batchFailed(const Error& error)
 void JournalWriter::compact()
 {
     const bool more = m_compactor.step(*m_db, m_clock.wall());
+    if (!more)
+        m_compacted = BootClock::now();
     m_nextCompaction = BootClock::now() + (more ? kCompactPause : kCompactEvery);
     if (m_db->takeError()) // busy, full: later
         m_nextCompaction = BootClock::now() + kCompactEvery;

@@ -69,6 +69,7 @@ private:
     JournalCompactor m_compactor;
     std::vector<JournalRecord> m_batch; ///< what could not be written yet
     Instant m_nextTry, m_nextCompaction, m_stopBy;
+    Instant m_compacted; ///< when the last round of compaction ended
     int m_failures = 0;
     bool m_forGood = false; ///< read-only whatever happens: a newer schema, no journal
     std::thread m_thread;
