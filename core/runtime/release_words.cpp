@@ -118,12 +118,16 @@ void tellHold(const LeaseStatus &status, Milliseconds duration, Instant now, Rel
         = status.expiresAt ? std::max(*status.expiresAt - now, Duration::zero()) : Duration::zero();
     out.sentences.push_back("Nobody leads for " + durationText(std::max<Duration>(duration, left))
         + ": the lease is held in your name, then candidates race for it");
+    const Notice notice = noticeOf(status);
+    const bool retakes = status.record.kind == "spring"; // but not from somebody else
     if (status.led())
-        out.sentences.push_back(nameOf(status) + " " + noticeOf(status).how);
+        out.sentences.push_back(nameOf(status) + " "
+            + (retakes ? "finds out at its next heartbeat, within 500 ms" : notice.how));
     if (status.led() && status.renews())
         out.sentences.push_back("Two never lead at once: the hold outlasts what " + nameOf(status)
             + " may still believe");
-    out.overlap = Duration::zero();
+    if (!status.led() || notice.within)
+        out.overlap = Duration::zero(); // else it works on for as long as its work lasts
 }
 
 /// What else ends with the session of an advisory lock.

@@ -73,6 +73,7 @@ private Q_SLOTS:
     void kinds();
     void askAndHoldHaveNoOverlap();
     void whatEndsWithASessionIsTold();
+    void holdsAreTruthfulAboutOthers();
     void riverIsAskedOnItsOwnChannel();
     void overlapEndsWithTheLease();
     void whatIsNotPossibleSaysWhy();
@@ -147,6 +148,16 @@ void TestForecast::whatEndsWithASessionIsTold()
     status.record.version.clear(); // shared, a server process, or nobody knows whose
     QVERIFY(!forecastRelease({}, status, OperatorVerb::Clear, 15000ms, kNow).possible);
     QVERIFY(!forecastRelease({}, held("advisory"), OperatorVerb::Hold, 15000ms, kNow).possible);
+}
+
+void TestForecast::holdsAreTruthfulAboutOthers()
+{
+    const auto spring = forecastRelease({}, held("spring"), OperatorVerb::Hold, 15000ms, kNow);
+    QVERIFY(joined(spring).find("finds out at its next heartbeat") != std::string::npos);
+    QVERIFY(joined(spring).find("takes it again") == std::string::npos); // not from an operator
+    QCOMPARE(*spring.overlap, Duration::zero());
+    // Its job goes on, however long the hold.
+    QVERIFY(!forecastRelease({}, held("shedlock"), OperatorVerb::Hold, 15000ms, kNow).overlap);
 }
 
 void TestForecast::riverIsAskedOnItsOwnChannel()
