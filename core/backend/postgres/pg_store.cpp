@@ -28,7 +28,6 @@ std::string lockBudget(Instant deadline)
 /// What a verb says of one lease, for the arrays of its statement.
 struct Wanted {
     const LeaseId *lease = nullptr;
-    const Term *term = nullptr;
     std::string_view holder;
     Nonce nonce;
     Milliseconds ttl{};
@@ -38,16 +37,16 @@ struct Wanted {
 Wanted wantedBy(const Command &command)
 {
     if (const auto *acquire = std::get_if<Acquire>(&command))
-        return {&acquire->lease, nullptr, acquire->holder.name(), acquire->nonce, acquire->ttl, {}};
+        return {&acquire->lease, acquire->holder.name(), acquire->nonce, acquire->ttl, {}};
     if (const auto *renew = std::get_if<Renew>(&command)) {
         const Term &term = renew->term;
         // No term has token 0, and none may match it here.
         const FencingToken token{term.token ? term.token.value : UINT64_MAX >> 1U};
-        return {&renew->lease, &term, term.holder.name(), term.nonce, renew->ttl, token};
+        return {&renew->lease, term.holder.name(), term.nonce, renew->ttl, token};
     }
     const auto &release = std::get<Release>(command);
     const Term &term = release.term;
-    return {&release.lease, &term, term.holder.name(), term.nonce, Milliseconds(1), term.token};
+    return {&release.lease, term.holder.name(), term.nonce, Milliseconds(1), term.token};
 }
 
 std::int64_t tokenNumber(FencingToken token)
@@ -64,6 +63,29 @@ bool isForeign(const Command &command)
     return read != nullptr && read->depth == ReadDepth::Full
         && ForeignView::isForeignName(read->lease.name());
 }
+
+/// The values $1 to $6 of a verb's statement (resources/sql/locked.sql).
+struct Arrays {
+    PgArray names, holders, nonces, ttls, tokens;
+    Milliseconds shortest = Milliseconds::max();
+    Milliseconds longest{0};
+
+    void add(const Wanted &wanted)
+    {
+        names.add(wanted.lease->name());
+        holders.add(wanted.holder);
+        nonces.add(wanted.nonce.hex());
+        ttls.add(wanted.ttl.count());
+        tokens.add(tokenNumber(wanted.token));
+        shortest = std::min(shortest, wanted.ttl);
+        longest = std::max(longest, wanted.ttl);
+    }
+    [[nodiscard]] std::vector<PgValue> values(Instant deadline) const
+    {
+        return {lockBudget(deadline), names.text(), holders.text(), nonces.text(), ttls.text(),
+            tokens.text()};
+    }
+};
 
 /// A value that no statement could carry as it is.
 std::optional<Error> nameProblem(const Command &command, const std::string &where)
@@ -121,7 +143,7 @@ Result<PgRows> PgStore::ask(const std::string &sql, std::vector<PgValue> values,
 {
     const Instant asked = BootClock::now();
     auto rows = m_connection->ask(sql, values, deadline);
-    if (rows && rows->size() > 0)
+    if (rows && rows->size() > 0 && !m_connection->server().standby)
         m_shared->epoch.sample(asked, BootClock::now(), answeredAt(*rows, 0).at.wall);
     return rows;
 }
@@ -235,30 +257,16 @@ void PgStore::runVerb(Batch &batch, const Indices &which)
     }
     const Command &first = batch.commands[which.front()];
     const bool acquires = std::holds_alternative<Acquire>(first);
-    PgArray names;
-    PgArray holders;
-    PgArray nonces;
-    PgArray ttls;
-    PgArray tokens;
-    Milliseconds shortest = Milliseconds::max();
-    Milliseconds longest{0};
+    Arrays arrays;
     std::unordered_map<std::string_view, std::size_t> indexOf;
     for (const std::size_t i : which) {
-        const Wanted wanted = wantedBy(batch.commands[i]);
-        names.add(wanted.lease->name());
-        holders.add(wanted.holder);
-        nonces.add(wanted.nonce.hex());
-        ttls.add(wanted.ttl.count());
-        tokens.add(tokenNumber(wanted.token));
-        shortest = std::min(shortest, wanted.ttl);
-        longest = std::max(longest, wanted.ttl);
-        indexOf[wanted.lease->name()] = i;
+        arrays.add(wantedBy(batch.commands[i]));
+        indexOf[leaseOf(batch.commands[i])->name()] = i;
     }
-    std::vector<PgValue> values{lockBudget(batch.deadline), names.text(), holders.text(),
-        nonces.text(), ttls.text(), tokens.text()};
+    std::vector<PgValue> values = arrays.values(batch.deadline);
     if (acquires) {
-        const auto latest = m_shared->epoch.latestPlausible(shortest);
-        values.emplace_back(m_shared->epoch.barrier(longest) ? "t" : "f");
+        const auto latest = m_shared->epoch.latestPlausible(arrays.shortest);
+        values.emplace_back(m_shared->epoch.barrier(arrays.longest) ? "t" : "f");
         values.emplace_back(
             latest ? PgValue(std::to_string(latest->time_since_epoch().count())) : PgValue());
     }

@@ -202,7 +202,8 @@ Result<StoreFacts> PgStore::probe(Instant deadline)
     StoreFacts facts;
     facts.roundTrip = told - asked;
     facts.serverTime = WallTime(std::chrono::microseconds(rows->number(0, kTime)));
-    m_shared->epoch.sample(asked, told, *facts.serverTime);
+    if (!server.standby)
+        m_shared->epoch.sample(asked, told, *facts.serverTime);
     facts.server = "PostgreSQL " + server.version + (server.standby ? ", standby" : ", primary")
         + (server.proxied ? ", through a pooler" : "");
     facts.epoch = server.epoch;
