@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The simulation lab: played, stepped, scrubbed, forked; D11 as a stranger sees it; pictures.
+#include "ui/lab/sim_column.h"
+#include "ui/lab/sim_lab.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDir>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSlider>
+#include <QTableWidget>
+#include <QTest>
+
+using namespace tenure;
+using namespace tenure::ui;
+using namespace std::chrono_literals;
+
+class TestSimLab final : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase()
+    {
+        m_theme.setChoice(ThemeChoice::Light);
+        m_theme.install(*qApp);
+        QVERIFY(QDir().mkpath(QStringLiteral(TENURE_SHOTS)));
+    }
+    void init()
+    {
+        m_lab = std::make_unique<SimLab>(m_theme);
+        m_lab->resize(1480, 900);
+        m_lab->show();
+    }
+
+    void everyScenarioPlaysToItsVerdict()
+    {
+        auto *choice = m_lab->findChild<QComboBox *>(QStringLiteral("scenario"));
+        QVERIFY(choice->count() >= 21);
+        for (int i = 0; i < choice->count(); ++i) {
+            m_lab->openNamed(choice->itemData(i).toString());
+            m_lab->seek(1h);
+            for (SimColumn *column : m_lab->columns()) {
+                QVERIFY(column->player().atEnd());
+                const QString verdict = column->findChild<QLabel *>(QStringLiteral("verdict"))->text();
+                QVERIFY2(!verdict.contains(QStringLiteral("✖")), qPrintable(choice->itemText(i) + verdict));
+                QVERIFY(!verdict.isEmpty());
+            }
+        }
+    }
+
+    void doubleLeaderShowsWhatFencingDoes()
+    {
+        m_lab->openNamed(QStringLiteral("D11"));
+        m_lab->seek(60s);
+        QCOMPARE(m_lab->columns().size(), 2U);
+        auto *left = m_lab->columns()[0];
+        auto *right = m_lab->columns()[1];
+        QVERIFY(left->findChild<QLabel *>(QStringLiteral("story"))->text().contains(QStringLiteral("with token")));
+        QVERIFY(!left->findChild<QLabel *>(QStringLiteral("story"))->isHidden());
+        QVERIFY(right->findChild<QLabel *>(QStringLiteral("story"))->isHidden());
+        shoot("sim-d11");
+    }
+
+    void faultsByHandBefallEveryVariantAndAreLifted()
+    {
+        m_lab->openNamed(QStringLiteral("D3"));
+        m_lab->seek(5s);
+        m_lab->perform(QStringLiteral("pause leader 30s"));
+        m_lab->seek(6s);
+        shoot("sim-fault");
+        for (SimColumn *column : m_lab->columns())
+            QCOMPARE(column->player().world().faults().size(), 1U);
+        QTest::mouseClick(m_lab->findChild<QPushButton *>(QStringLiteral("clearAll")), Qt::LeftButton);
+        for (SimColumn *column : m_lab->columns())
+            QVERIFY(column->player().world().faults().empty());
+        m_lab->perform(QStringLiteral("sing A"));
+        QVERIFY(m_lab->findChild<QLabel *>(QStringLiteral("problem"))->text().contains(QStringLiteral("no verb")));
+    }
+
+    void backAndForthIsTheSame()
+    {
+        m_lab->openNamed(QStringLiteral("D1"));
+        auto &player = m_lab->columns().front()->player();
+        m_lab->seek(10s);
+        m_lab->perform(QStringLiteral("pause leader 20s"));
+        m_lab->seek(35s);
+        const auto log = player.world().log();
+        m_lab->seek(3s);
+        QVERIFY(player.hasFuture());
+        m_lab->seek(35s);
+        QVERIFY(player.world().log() == log);
+        m_lab->seek(3s);
+        QTest::mouseClick(m_lab->findChild<QPushButton *>(QStringLiteral("fork")), Qt::LeftButton);
+        m_lab->seek(35s);
+        QVERIFY(!(player.world().log() == log));
+        const Duration before = m_lab->now();
+        m_lab->stepBack();
+        QVERIFY(m_lab->now() < before);
+        m_lab->seek(2s);
+        m_lab->stepForward();
+        QVERIFY(m_lab->now() > 2s);
+    }
+
+    void playsAtTheChosenSpeed()
+    {
+        m_lab->openNamed(QStringLiteral("D1"));
+        m_lab->findChild<QSlider *>(QStringLiteral("speed"))->setValue(9);
+        QTest::mouseClick(m_lab->findChild<QPushButton *>(QStringLiteral("play")), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(m_lab->columns().front()->player().atEnd(), 20000);
+        QVERIFY(m_lab->findChild<QPushButton *>(QStringLiteral("play"))->text().contains(QStringLiteral("Play")));
+    }
+
+private:
+    void shoot(const char *name)
+    {
+        for (const auto &[choice, suffix] : {std::pair(ThemeChoice::Dark, "dark"), std::pair(ThemeChoice::Light, "light")}) {
+            m_theme.setChoice(choice);
+            QTest::qWait(100);
+            QVERIFY(m_lab->grab().save(QStringLiteral(TENURE_SHOTS "/%1-%2.png").arg(QLatin1String(name), QLatin1String(suffix))));
+        }
+    }
+
+    Theme m_theme;
+    std::unique_ptr<SimLab> m_lab;
+};
+
+QTEST_MAIN(TestSimLab)
+#include "tst_sim_lab.moc"

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/lab/sim_column.h"
+
+#include "ui/dialogs/tone.h"
+#include "ui/lab/sim_lanes.h"
+#include "ui/lab/work_grid.h"
+#include "ui/theme/theme.h"
+#include "ui/theme/words.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QTableWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <array>
+
+namespace tenure::ui
+{
+namespace
+{
+
+using sim::Metric;
+using sim::NodeView;
+
+enum Column { Name, Life, Belief, Work, Token_, Faults, Columns };
+constexpr std::size_t kMostRows = 8;
+
+QString lifeWord(NodeView::Life life)
+{
+    switch (life) {
+    case NodeView::Life::Running:
+        return SimColumn::tr("running");
+    case NodeView::Life::Paused:
+        return SimColumn::tr("frozen");
+    case NodeView::Life::Hung:
+        return SimColumn::tr("work hangs");
+    case NodeView::Life::Stopped:
+        return SimColumn::tr("stopped");
+    case NodeView::Life::Crashed:
+        return SimColumn::tr("crashed");
+    }
+    return {};
+}
+
+QString beliefWords(const NodeView &view)
+{
+    if (!view.claims)
+        return SimColumn::tr("○ follower");
+    if (view.validFor == Duration::max())
+        return SimColumn::tr("● LEADER, no end");
+    return SimColumn::tr("● LEADER %1").arg(text(view.validFor));
+}
+
+QString faultWords(const NodeView &view)
+{
+    QStringList out;
+    if (view.toStoreCut && view.fromStoreCut)
+        out += SimColumn::tr("✖ cut from store");
+    else if (view.toStoreCut || view.fromStoreCut)
+        out += view.toStoreCut ? SimColumn::tr("requests lost") : SimColumn::tr("answers lost");
+    if (view.queueCut)
+        out += SimColumn::tr("cut from queue");
+    if (view.wallSkew != Duration::zero())
+        out += SimColumn::tr("clock %1%2").arg(view.wallSkew > Duration::zero() ? QStringLiteral("+") : QString(), text(view.wallSkew));
+    if (view.ratePpm < 990'000 || view.ratePpm > 1'010'000)
+        out += SimColumn::tr("runs at %1×").arg(static_cast<double>(view.ratePpm) / 1e6);
+    if (view.client != sim::ClientKind::Sound)
+        out += QLatin1String(sim::clientWord(view.client));
+    return out.join(QStringLiteral(", "));
+}
+
+} // namespace
+
+SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t seed, QWidget *parent)
+    : QWidget(parent), m_theme(theme), m_player(setup, seed)
+{
+    auto *all = new QVBoxLayout(this);
+    all->setContentsMargins({});
+    all->setSpacing(theme.unit() * 2);
+    auto *title = new QLabel(setup.variant.empty() ? tr("One run") : shown(setup.variant));
+    title->setFont(theme.font(FontRole::Strong));
+    title->setObjectName(QStringLiteral("variant"));
+    m_store = new QLabel;
+    m_store->setObjectName(QStringLiteral("store"));
+    m_table = new QTableWidget(0, Columns);
+    m_table->setObjectName(QStringLiteral("simInstances"));
+    m_table->setAccessibleName(tr("Simulated instances: %1").arg(title->text()));
+    m_table->setHorizontalHeaderLabels({tr("Instance"), tr("Life"), tr("Believes"), tr("Works"), tr("Token"), tr("Wrong")});
+    m_table->setSelectionMode(QAbstractItemView::NoSelection);
+    m_table->setFocusPolicy(Qt::NoFocus);
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setShowGrid(false);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(theme.rowHeight());
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    if (setup.instances.size() <= kMostRows)
+        m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_table->setMinimumWidth(0);
+    const int em = fontMetrics().averageCharWidth();
+    const std::array widths{11, 12, 19, 11, 9};
+    for (std::size_t i = 0; i < widths.size(); ++i)
+        m_table->setColumnWidth(static_cast<int>(i), widths[i] * em);
+    const int rows = static_cast<int>(std::min(setup.instances.size(), kMostRows));
+    m_table->setFixedHeight(theme.rowHeight() * (rows + 1) + theme.unit() * 5);
+    m_lanes = new SimLanes(theme);
+    connect(m_lanes, &SimLanes::momentChosen, this, &SimColumn::momentChosen);
+    m_work = new WorkGrid(theme);
+    m_story = new QLabel;
+    m_story->setObjectName(QStringLiteral("story"));
+    m_story->setWordWrap(true);
+    m_score = new QLabel;
+    m_score->setObjectName(QStringLiteral("score"));
+    m_score->setTextFormat(Qt::RichText);
+    m_verdict = new QLabel;
+    m_verdict->setObjectName(QStringLiteral("verdict"));
+    m_verdict->setTextFormat(Qt::RichText);
+    m_verdict->setWordWrap(true);
+    for (QWidget *one : std::initializer_list<QWidget *>{title, m_store, m_table, m_lanes, m_work, m_story, m_score, m_verdict})
+        all->addWidget(one);
+    all->addStretch();
+    refresh();
+}
+
+void SimColumn::refresh()
+{
+    showStore();
+    showInstances();
+    m_lanes->show(m_player.world());
+    m_work->show(m_player.world());
+    m_story->setText(m_work->story().isEmpty() ? QString() : tr("✖ %1").arg(m_work->story()));
+    m_story->setVisible(!m_work->story().isEmpty());
+    setTone(m_story, Tone::Critical);
+    showScore();
+}
+
+void SimColumn::showStore()
+{
+    const sim::World &world = m_player.world();
+    const sim::StoreView store = world.store();
+    QString line = store.holder < 0 ? tr("Store: ▲ VACANT, nobody holds the lease")
+        : tr("Store: %1 holds it, token %2, %3 left").arg(shown(world.names()[static_cast<std::size_t>(store.holder)]))
+              .arg(store.token.value).arg(text(store.remaining));
+    if (store.down)
+        line += tr(" · does not answer");
+    if (store.slow)
+        line += tr(" · slow");
+    const sim::ConsoleView console = world.console();
+    if (console.on && console.stale)
+        line += tr("\nConsole: ◌ STALE, no news for %1").arg(text(console.age));
+    else if (console.on)
+        line += console.holder < 0 ? tr("\nConsole: ▲ VACANT") : tr("\nConsole: ● HELD by %1").arg(shown(world.names()[static_cast<std::size_t>(console.holder)]));
+    m_store->setText(line);
+    setTone(m_store, store.holder < 0 ? Tone::Critical : Tone::Normal);
+}
+
+void SimColumn::showInstances()
+{
+    const sim::World &world = m_player.world();
+    const std::vector<NodeView> nodes = world.nodes();
+    const sim::StoreView store = world.store();
+    const int rows = static_cast<int>(std::min(nodes.size(), kMostRows));
+    m_table->setRowCount(rows);
+    for (int row = 0; row < rows; ++row) {
+        const NodeView &view = nodes[static_cast<std::size_t>(row)];
+        const QString work = view.item >= 0 ? tr("item %1").arg(view.item + 1) : view.works ? tr("yes") : QStringLiteral("–");
+        const std::array<QString, Columns> texts{shown(view.name), lifeWord(view.life), beliefWords(view), work,
+            view.token ? QString::number(view.token.value) : QStringLiteral("–"), faultWords(view)};
+        const bool mistaken = (view.claims || view.works) != (store.holder == row);
+        for (int column = 0; column < Columns; ++column) {
+            QTableWidgetItem *item = m_table->item(row, column);
+            if (!item) {
+                item = new QTableWidgetItem;
+                m_table->setItem(row, column, item);
+            }
+            item->setText(texts[static_cast<std::size_t>(column)]);
+            item->setToolTip(item->text());
+            const bool warn = (mistaken && (column == Belief || column == Work)) || column == Faults
+                || (column == Life && view.life != NodeView::Life::Running);
+            item->setForeground(m_theme.color(warn ? Token::Warn : Token::Text));
+            QFont font = m_table->font();
+            font.setBold(column == Belief && view.claims);
+            item->setFont(font);
+        }
+    }
+}
+
+void SimColumn::showScore()
+{
+    const sim::Setup &setup = m_player.world().setup();
+    const sim::Scorecard score = m_player.world().scorecard();
+    std::vector<Metric> metrics{Metric::TimeWithoutLeader, Metric::BothBelieved, Metric::Transitions};
+    if (setup.work.items > 0)
+        metrics.insert(metrics.end(), {Metric::ItemsDone, Metric::Duplicates, Metric::UnsafeWrites, Metric::RejectedWrites, Metric::Lost});
+    for (const sim::Expectation &expectation : setup.expect) {
+        if (std::find(metrics.begin(), metrics.end(), expectation.metric) == metrics.end())
+            metrics.push_back(expectation.metric);
+    }
+    QString html = QStringLiteral("<table cellspacing=0>");
+    for (const Metric metric : metrics) {
+        const bool bad = score[metric] > 0 && (metric == Metric::UnsafeWrites || metric == Metric::Duplicates || metric == Metric::Lost || metric == Metric::WrongReleases);
+        html += QStringLiteral("<tr><td style='color:%1'>%2&nbsp;&nbsp;&nbsp;</td><td align=right style='color:%3'><b>%4</b></td></tr>")
+                    .arg(m_theme.color(Token::Muted).name(), QLatin1String(sim::metricTitle(metric)),
+                        m_theme.color(bad ? Token::Crit : Token::Text).name(), QString::fromStdString(sim::metricText(metric, score[metric])));
+    }
+    m_score->setText(html + QStringLiteral("</table>"));
+    QStringList lines;
+    if (!m_player.atEnd()) {
+        lines += tr("<span style='color:%1'>Judged at the end of the run, at %2.</span>").arg(m_theme.color(Token::Muted).name(), text(m_player.end()));
+    } else {
+        for (const sim::Verdict &verdict : sim::judge(setup.expect, std::span(&score, 1))) {
+            const QString line = QString::fromStdString(verdict.expectation.text).toHtmlEscaped();
+            lines += !verdict.judged ? tr("<span style='color:%1'>· %2</span>").arg(m_theme.color(Token::Muted).name(), line)
+                : verdict.passed ? QStringLiteral("✓ %1").arg(line)
+                : QStringLiteral("<b style='color:%1'>✖ %2</b>, it was %3").arg(m_theme.color(Token::Crit).name(), line, QString::fromStdString(verdict.actual));
+        }
+    }
+    m_verdict->setText(lines.join(QStringLiteral("<br>")));
+}
+
+} // namespace tenure::ui
