@@ -250,4 +250,11 @@ Result<std::string> OperatorGate::init(bool dryRun)
     return m_backend->makeStore()->init(dryRun, m_clock.now() + kCallTimeout);
 }
 
+Result<std::uint64_t> OperatorGate::retryDead(WorkQueue& queue, std::int64_t id)
+{
+    if (auto denied = refusal())
+        return fail(std::move(*denied));
+    return queue.retryDead(id, m_clock.now() + kCallTimeout);
+}
+
 } // namespace tenure

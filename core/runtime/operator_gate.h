@@ -3,6 +3,7 @@
 
 #include "core/backend/backend.h"
 #include "core/observe/status.h"
+#include "core/work/work_queue.h"
 
 #include <atomic>
 #include <functional>
@@ -91,6 +92,9 @@ public:
     [[nodiscard]] ReleaseReport dryRun(const ReleasePlan& plan);
     /// Makes what must exist. Denied while read-only, except `dryRun`.
     [[nodiscard]] Result<std::string> init(bool dryRun);
+    /// Dead letters of `queue` become pending again; `id` 0: all of them. How many. Denied while
+    /// read-only. Blocks up to a call timeout.
+    [[nodiscard]] Result<std::uint64_t> retryDead(WorkQueue& queue, std::int64_t id);
 
 private:
     [[nodiscard]] std::optional<Error> refusal() const;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # bash completion of tenurectl: commands, options, their words, and the schemes of URLs.
 
-_tenurectl_commands="list show campaign release doctor init history metrics"
+_tenurectl_commands="list show campaign release doctor init history metrics run work"
 _tenurectl_schemes="demo: sqlite:/// redis:// rediss:// redis+unix:/// redis+sentinel://"
 
 _tenurectl_options()
@@ -15,6 +15,8 @@ _tenurectl_options()
         init) echo "--dry-run --help" ;;
         history) echo "--lease --connection --since --until --json --csv --report --verify --import --journal --help" ;;
         metrics) echo "--listen --filter --webhook --alertmanager --help" ;;
+        run) echo "--id --ttl --renew --renew-deadline --once --every --again-after-failure --if-leader --on-lost --kill-after --verbose --help" ;;
+        work) echo "--json --state --limit --after --key --delay --max-attempts --id --all --dry-run --help" ;;
         *) echo "--help --version" ;;
     esac
 }

@@ -27,7 +27,7 @@ BELOW = {
     "backend": {"lease", "net"},
     "journal": {"observe", "churn"},
     "work": {"lease", "backend"},
-    "runtime": {"election", "observe", "churn", "backend", "journal", "net"},
+    "runtime": {"election", "observe", "churn", "backend", "journal", "net", "work"},
     "drill": {"runtime"},
     "sim": {"election", "backend", "observe"},
 }

@@ -149,7 +149,7 @@ void TstCtlCommands::completion_data()
 {
     QTest::addColumn<QString>("line");
     QTest::addColumn<QString>("words");
-    QTest::newRow("commands") << "tenurectl " << "list show campaign release doctor init";
+    QTest::newRow("commands") << "tenurectl " << "list show campaign release doctor init history metrics run work";
     QTest::newRow("a command") << "tenurectl rel" << "release";
     QTest::newRow("options") << "tenurectl list demo: --w" << "--watch";
     QTest::newRow("modes") << "tenurectl release demo: x --mode " << "ask hold clear";
