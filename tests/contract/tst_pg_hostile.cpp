@@ -32,6 +32,7 @@ private Q_SLOTS:
     void endingASessionLetsTheNextIn();
     void anotherSessionIsNeverEnded();
     void sharedLocksStay();
+    void oursMayBeCalledLikeTheirs();
     void withoutRightsTheRestIsShown();
     void sessionsOfOthersAreHidden();
     void lookingNeverWrites();
@@ -182,6 +183,23 @@ void TstPgHostile::sharedLocksStay()
     QVERIFY(one->ask("SELECT 1", {}, soon()) && two->ask("SELECT 1", {}, soon()));
 }
 
+void TstPgHostile::oursMayBeCalledLikeTheirs()
+{
+    QVERIFY(m_store->init(false, soon()));
+    for (const char *name : {"shedlock:public.nothing/here", "advisory:77"}) {
+        const Acquire acquire{leaseId(name), HolderId::parse("a").value(), Nonce::random(), 30s};
+        const auto granted = once(*m_store, acquire);
+        QVERIFY2(granted, granted ? "" : granted.error().text().c_str());
+        if (granted->outcome != Outcome::Done) // the server may be too young for a new term
+            QTRY_VERIFY_WITH_TIMEOUT(once(*m_store, acquire)->outcome == Outcome::Done, 40'000);
+        const LeaseRecord read = readOne(*m_store, name);
+        QCOMPARE(read.kind, std::string("tenure"));
+        QCOMPARE(read.holder.value_or("nobody"), std::string("a"));
+        QCOMPARE(once(*m_store, operateOn(read, OperatorVerb::Clear))->outcome, Outcome::Done);
+    }
+    m_server->script("DROP SCHEMA tenure CASCADE");
+}
+
 void TstPgHostile::withoutRightsTheRestIsShown()
 {
     m_server->script(
@@ -195,6 +213,11 @@ void TstPgHostile::withoutRightsTheRestIsShown()
     const auto hidden = once(*store, Read{leaseId("shedlock:public.shedlock/nightly")});
     QVERIFY(!hidden && hidden.error().kind == ErrorKind::Denied);
     QVERIFY(hidden.error().what.find("GRANT SELECT ON public.shedlock") != std::string::npos);
+    // Nor does our own table, which it may not read either.
+    QVERIFY(m_store->init(false, soon()));
+    QCOMPARE(listAll(*store).size(), std::size_t(2));
+    QVERIFY(readOne(*store, river.lease.name()).seen() == river.seen());
+    QCOMPARE(once(*store, Read{leaseId("ours")}).error().kind, ErrorKind::Denied);
     const auto facts = store->probe(soon());
     QVERIFY(facts);
     QVERIFY(std::any_of(facts->notes.begin(), facts->notes.end(),

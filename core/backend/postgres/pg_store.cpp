@@ -365,7 +365,10 @@ void PgStore::readForeign(Batch &batch, const Indices &which)
     for (std::size_t i = 0; i < which.size(); ++i) {
         if (!replies[i] && !m_connection->usable())
             batch.over = replies[i].error();
-        batch.results[which[i]] = std::move(replies[i]);
+        const bool found
+            = !replies[i] || !replies[i]->record.raw.empty() || !replies[i]->record.facts.empty();
+        if (found || !LeaseId::parse(names[i].name()))
+            batch.results[which[i]] = std::move(replies[i]);
     }
 }
 
@@ -391,14 +394,24 @@ void PgStore::runReads(Batch &batch, const Indices &which)
         indexOf[lease.name()] = i;
     }
     readForeign(batch, foreign);
+    for (const std::size_t i : foreign) { // it may be ours that is only called so
+        const LeaseId &lease = *leaseOf(batch.commands[i]);
+        if (!batch.results[i]) {
+            names.add(lease.name());
+            indexOf[lease.name()] = i;
+        }
+    }
     if (indexOf.empty())
         return;
+    Indices ours;
+    for (const auto &[name, i] : indexOf)
+        ours.push_back(i);
     if (batch.over)
-        return failAll(batch, which, *batch.over);
+        return failAll(batch, ours, *batch.over);
     const auto rows = ask(m_shared->statements.read, {names.text()}, batch.deadline);
     const std::string &state = m_connection->lastSqlstate();
     if (!rows && state != "42P01" && state != "3F000") // no table: nobody holds anything
-        return failAll(batch, which, rows.error());
+        return failAll(batch, ours, rows.error());
     for (std::size_t row = 0; rows && row < rows->size(); ++row) {
         const Answered answered = answeredAt(*rows, row);
         const std::size_t i = indexOf.at(answered.name);

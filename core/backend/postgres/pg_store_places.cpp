@@ -87,12 +87,17 @@ Result<Reply> PgStore::list(const List &command, Instant deadline)
     if (ForeignView::isForeignCursor(command.cursor))
         return m_foreign.list(*m_connection, command, deadline);
     Result<Reply> ours = listOurs(command, deadline);
-    if (!ours || !ours->cursor.empty())
+    // Who may not read our table may still read others'.
+    const bool hidden = !ours && ours.error().kind == ErrorKind::Denied && m_connection->usable();
+    if (!hidden && (!ours || !ours->cursor.empty()))
         return ours;
     List others = command;
     others.cursor = ForeignView::firstCursor();
-    if (ours->records.empty())
-        return m_foreign.list(*m_connection, others, deadline);
+    if (hidden || ours->records.empty()) {
+        auto theirs = m_foreign.list(*m_connection, others, deadline);
+        const bool nothing = theirs && theirs->records.empty() && theirs->cursor.empty();
+        return hidden && nothing ? ours : theirs;
+    }
     ours->cursor = others.cursor;
     return ours;
 }
