@@ -41,7 +41,7 @@ Result<std::shared_ptr<const Backend>> makeBackend(const StoreUri &uri)
             uri.display());
     }
     return fail(ErrorKind::Unsupported, "This build has no backend for " + uri.scheme, uri.display(),
-        "Use memory:, sqlite:, redis: or postgresql:");
+        "Use memory:, sqlite:, redis:, postgresql: or kubernetes:");
 }
 
 } // namespace tenure

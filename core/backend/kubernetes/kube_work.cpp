@@ -255,8 +255,8 @@ void Work::decideRelease(const Release &release, const std::optional<Seen> &seen
 
 void Work::decideRead(const Read &read, const std::optional<Seen> &seen)
 {
-    const bool good = read.depth == ReadDepth::Full && seen && m_view.live(BootClock::now());
-    if (m_looked || good)
+    // While the watch stands, a standby's looks cost the server nothing.
+    if (m_looked || (seen && m_view.live(BootClock::now())))
         done(Outcome::Done, read.depth);
 }
 
