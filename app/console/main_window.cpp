@@ -13,6 +13,7 @@
 #include "ui/dialogs/connection_dialog.h"
 #include "ui/dialogs/release_dialog.h"
 #include "ui/lab/lab_view.h"
+#include "ui/lab/sim_lab.h"
 #include "ui/views/alerts_page.h"
 #include "ui/views/alerts_view.h"
 #include "ui/views/events_view.h"
@@ -192,6 +193,14 @@ void MainWindow::dropSession(Session *session)
         page->removeSource(session->profile().name);
     m_timeline->removeConnection(id);
     disconnect(session, nullptr, this, nullptr);
+    // The journal of a simulated world goes with it.
+    if (session->isSimulated() && session->journal() != nullptr) {
+        const auto known = m_histories.find(QString::fromStdString(session->journal()->path()));
+        if (known != m_histories.end()) {
+            delete known->second;
+            m_histories.erase(known);
+        }
+    }
     std::vector<Session *> left = m_connections.sessions();
     std::erase(left, session);
     m_status->setSessions(left);
@@ -396,6 +405,8 @@ void MainWindow::rereadAll()
 void MainWindow::clearSimFaults()
 {
     for (LabView *lab : findChildren<LabView *>())
+        lab->clearFaults();
+    for (SimLab *lab : findChildren<SimLab *>())
         lab->clearFaults();
 }
 

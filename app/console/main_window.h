@@ -118,6 +118,7 @@ private:
     void readOnlyEverywhere();
     void focusFilter();
     void openFrontLab();
+    void openSimLab();
     void openFrontRelease();
     void openDemo();
     void addConnection();

@@ -24,7 +24,7 @@ void MainWindow::showAlertCount()
     int snoozed = 0;
     for (const Session *session : m_connections.sessions()) {
         for (const auto &[id, alert] : session->alerts()) {
-            firing += alert.state == AlertState::Firing ? 1 : 0;
+            firing += alert.state == AlertState::Firing || alert.state == AlertState::Returned ? 1 : 0;
             snoozed += alert.state == AlertState::Snoozed ? 1 : 0;
         }
     }

@@ -159,6 +159,7 @@ void MainWindow::buildMenus()
         Qt::CTRL | Qt::SHIFT | Qt::Key_M, &MainWindow::readOnlyEverywhere));
     safety->addAction(action("clearFaults", tr("Clear all simulated faults"), Qt::CTRL | Qt::SHIFT | Qt::Key_0,
         &MainWindow::clearSimFaults));
+    safety->addAction(action("openSimLab", tr("Open simulation lab"), {}, &MainWindow::openSimLab));
     safety->addAction(action("openLab", tr("Open lab of this connection"), {}, &MainWindow::openFrontLab));
     // On purpose without a key: it opens from the lease page, here, or "> release" in the palette.
     safety->addAction(action("release", tr("Release the lease in front…"), {}, &MainWindow::openFrontRelease));

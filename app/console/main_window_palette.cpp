@@ -4,6 +4,7 @@
 #include "app/console/main_window.h"
 #include "core/base/text.h"
 #include "ui/dialogs/about_dialogs.h"
+#include "ui/lab/sim_lab.h"
 #include "ui/theme/words.h"
 #include "ui/views/fleet_view.h"
 #include "ui/views/lease_page.h"
@@ -83,6 +84,12 @@ void MainWindow::openFrontLab()
         openLab(session);
     else
         say(tr("The lab needs a connection. Open the simulation, it needs no network."));
+}
+
+void MainWindow::openSimLab()
+{
+    auto *lab = m_tabs->findChild<SimLab *>();
+    m_tabs->setCurrentIndex(lab ? m_tabs->indexOf(lab) : addTab(new SimLab(m_theme, m_tabs), tr("Simulation lab (SIM)")));
 }
 
 void MainWindow::openFrontRelease()

@@ -68,7 +68,7 @@ void TimeAxis::showSpan(Duration span)
     Q_EMIT viewChanged();
 }
 
-void TimeAxis::show(TimeSpan span)
+void TimeAxis::showRange(TimeSpan span)
 {
     remember();
     m_span = std::clamp(span.length(), kShortest, kLongest);
@@ -301,7 +301,7 @@ void TimeAxis::keyPressEvent(QKeyEvent *event)
     case Qt::Key_Return:
     case Qt::Key_Enter:
         if (m_selection && m_selection->length() > Duration::zero())
-            show(*m_selection);
+            showRange(*m_selection);
         break;
     case Qt::Key_Escape:
         select(std::nullopt);

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] bool isFollowing() const { return m_following; }
     [[nodiscard]] Duration span() const { return m_span; }
     void showSpan(Duration span); ///< the last so long, following the present
-    void show(TimeSpan span);
+    void showRange(TimeSpan span);
     void goBack();
     void goForward();
     [[nodiscard]] SwimWindow window() const;

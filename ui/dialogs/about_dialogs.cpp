@@ -15,16 +15,25 @@ namespace tenure::ui
 namespace
 {
 
-constexpr std::array<std::pair<const char *, const char *>, 16> kKeys{{
+constexpr std::array<std::pair<const char *, const char *>, 25> kKeys{{
     {"Ctrl+K", QT_TRANSLATE_NOOP("tenure::ui::Keys", "find or run: > command  # lease  @ connection  ! alert")},
     {"Ctrl+F", QT_TRANSLATE_NOOP("tenure::ui::Keys", "filter the fleet")},
     {"F5", QT_TRANSLATE_NOOP("tenure::ui::Keys", "read everything again, verified")},
     {"Space", QT_TRANSLATE_NOOP("tenure::ui::Keys", "freeze or thaw the view")},
     {"S", QT_TRANSLATE_NOOP("tenure::ui::Keys", "sort the fleet again")},
+    {"J K", QT_TRANSLATE_NOOP("tenure::ui::Keys", "the next and the previous row")},
     {"Enter", QT_TRANSLATE_NOOP("tenure::ui::Keys", "open the selected lease")},
+    {"Backspace, Alt+Left", QT_TRANSLATE_NOOP("tenure::ui::Keys", "back to the tab before; in a timeline to the view before")},
     {"G then F A L T E", QT_TRANSLATE_NOOP("tenure::ui::Keys", "go to fleet, alerts, lab, timeline, events")},
     {"A", QT_TRANSLATE_NOOP("tenure::ui::Keys", "acknowledge the selected alert")},
+    {"H", QT_TRANSLATE_NOOP("tenure::ui::Keys", "shelve the selected alert for a reason")},
+    {"P", QT_TRANSLATE_NOOP("tenure::ui::Keys", "pin the lease, or unpin it")},
     {"C", QT_TRANSLATE_NOOP("tenure::ui::Keys", "copy the name of the lease")},
+    {"Shift+C", QT_TRANSLATE_NOOP("tenure::ui::Keys", "copy the lease as a tenurectl command")},
+    {"R", QT_TRANSLATE_NOOP("tenure::ui::Keys", "the raw record of the lease")},
+    {"T", QT_TRANSLATE_NOOP("tenure::ui::Keys", "times as UTC, local, both")},
+    {"Ctrl+E", QT_TRANSLATE_NOOP("tenure::ui::Keys", "export the fleet")},
+    {"Ctrl+,", QT_TRANSLATE_NOOP("tenure::ui::Keys", "settings; keys are changed there")},
     {"Ctrl+1 ... 9", QT_TRANSLATE_NOOP("tenure::ui::Keys", "the tab of that number")},
     {"Ctrl+W", QT_TRANSLATE_NOOP("tenure::ui::Keys", "close the tab")},
     {"Ctrl+N", QT_TRANSLATE_NOOP("tenure::ui::Keys", "add a connection")},

@@ -127,29 +127,8 @@ AlertsView::AlertsView(const Theme &theme, const Clock &clock, QWidget *parent)
     m_shelve->setToolTip(tr("Put it aside for a while, for a reason (H)"));
     m_open->setObjectName(QStringLiteral("alertOpen"));
     const int unit = theme.unit();
-    auto *buttons = new QHBoxLayout;
-    buttons->setSpacing(2 * unit);
-    for (QPushButton *button : {m_ack, m_shelve, m_open})
-        buttons->addWidget(button);
-    buttons->addStretch(1);
-    for (const auto &[name, title] : {std::pair("alertRules", tr("Rules")), std::pair("alertHistory", tr("History"))}) {
-        auto *quiet = new QPushButton(title, this);
-        quiet->setObjectName(QLatin1String(name));
-        quiet->setProperty("quiet", true);
-        buttons->addWidget(quiet);
-    }
-    connect(findChild<QPushButton *>(QStringLiteral("alertRules")), &QPushButton::clicked, this, &AlertsView::rulesAsked);
-    connect(findChild<QPushButton *>(QStringLiteral("alertHistory")), &QPushButton::clicked, this, &AlertsView::historyAsked);
-    m_shelves->setObjectName(QStringLiteral("shelves"));
-    m_shelves->setAccessibleName(tr("Shelved"));
-    m_shelves->setHeaderLabels({tr("Shelved"), tr("Left"), {}});
-    m_shelves->setRootIsDecorated(false);
-    m_shelves->setFrameShape(QFrame::NoFrame);
-    m_shelves->header()->setStretchLastSection(false);
-    m_shelves->header()->setSectionResizeMode(0, QHeaderView::Stretch);
-    m_shelves->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    m_shelves->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
-    m_shelves->hide();
+    QHBoxLayout *buttons = makeButtons();
+    makeShelves();
     walkWithJK(m_list);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 2 * unit, 0, 2 * unit);
@@ -163,6 +142,44 @@ AlertsView::AlertsView(const Theme &theme, const Clock &clock, QWidget *parent)
     column->addWidget(m_action);
     column->addLayout(buttons);
 
+    connectParts();
+    updateButtons();
+}
+
+QHBoxLayout *AlertsView::makeButtons()
+{
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(2 * m_theme.unit());
+    for (QPushButton *button : {m_ack, m_shelve, m_open})
+        buttons->addWidget(button);
+    buttons->addStretch(1);
+    for (const auto &[name, title] : {std::pair("alertRules", tr("Rules")), std::pair("alertHistory", tr("History"))}) {
+        auto *quiet = new QPushButton(title, this);
+        quiet->setObjectName(QLatin1String(name));
+        quiet->setProperty("quiet", true);
+        buttons->addWidget(quiet);
+    }
+    connect(findChild<QPushButton *>(QStringLiteral("alertRules")), &QPushButton::clicked, this, &AlertsView::rulesAsked);
+    connect(findChild<QPushButton *>(QStringLiteral("alertHistory")), &QPushButton::clicked, this, &AlertsView::historyAsked);
+    return buttons;
+}
+
+void AlertsView::makeShelves()
+{
+    m_shelves->setObjectName(QStringLiteral("shelves"));
+    m_shelves->setAccessibleName(tr("Shelved"));
+    m_shelves->setHeaderLabels({tr("Shelved"), tr("Left"), {}});
+    m_shelves->setRootIsDecorated(false);
+    m_shelves->setFrameShape(QFrame::NoFrame);
+    m_shelves->header()->setStretchLastSection(false);
+    m_shelves->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    m_shelves->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+    m_shelves->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
+    m_shelves->hide();
+}
+
+void AlertsView::connectParts()
+{
     connect(m_model, &AlertsModel::countsChanged, this, &AlertsView::updateButtons);
     connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, &AlertsView::updateButtons);
     connect(m_list, &QListView::activated, this, &AlertsView::open);
@@ -184,7 +201,6 @@ AlertsView::AlertsView(const Theme &theme, const Clock &clock, QWidget *parent)
             showShelves();
     });
     ages->start(std::chrono::seconds(30));
-    updateButtons();
 }
 
 const AlertsModel::Entry *AlertsView::current() const

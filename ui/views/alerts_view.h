@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+class QHBoxLayout;
 class QLabel;
 class QListView;
 class QPushButton;
@@ -32,6 +33,9 @@ Q_SIGNALS:
     void historyAsked();
 
 private:
+    [[nodiscard]] QHBoxLayout *makeButtons();
+    void makeShelves();
+    void connectParts();
     void updateButtons();
     [[nodiscard]] const AlertsModel::Entry *current() const;
     void open();

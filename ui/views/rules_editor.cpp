@@ -58,7 +58,6 @@ RulesEditor::RulesEditor(const Theme &theme, RuleBook book, QWidget *parent)
       m_remove(new QPushButton(tr("Remove pattern"), this))
 {
     setObjectName(QStringLiteral("rulesEditor"));
-    const int unit = theme.unit();
     m_list->setObjectName(QStringLiteral("rulesList"));
     m_list->setAccessibleName(tr("Rules"));
     m_list->setHeaderLabels({tr("Rule"), tr("On"), tr("Priority"), tr("Thresholds"), tr("Last day")});
@@ -70,6 +69,22 @@ RulesEditor::RulesEditor(const Theme &theme, RuleBook book, QWidget *parent)
     for (const int column : {0, 1, 2, 4})
         m_list->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
     walkWithJK(m_list);
+    auto *row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 4 * theme.unit(), 4 * theme.unit());
+    row->setSpacing(4 * theme.unit());
+    row->addWidget(m_list, 3);
+    row->addLayout(makeForm(), 2);
+    connect(m_list, &QTreeWidget::currentItemChanged, this, [this] {
+        fillGlobs();
+        fillForm();
+    });
+    fillList();
+    m_list->setCurrentItem(m_list->topLevelItem(0));
+}
+
+QVBoxLayout *RulesEditor::makeForm()
+{
+    const int unit = m_theme.unit();
     m_fires->setWordWrap(true);
     m_fires->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_globs->setObjectName(QStringLiteral("ruleGlob"));
@@ -107,16 +122,6 @@ RulesEditor::RulesEditor(const Theme &theme, RuleBook book, QWidget *parent)
     for (QPushButton *button : {preview, reset, m_save})
         buttons->addWidget(button);
     right->addLayout(buttons);
-    auto *row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 4 * unit, 4 * unit);
-    row->setSpacing(4 * unit);
-    row->addWidget(m_list, 3);
-    row->addLayout(right, 2);
-
-    connect(m_list, &QTreeWidget::currentItemChanged, this, [this] {
-        fillGlobs();
-        fillForm();
-    });
     connect(m_globs, &QComboBox::activated, this, &RulesEditor::fillForm);
     connect(m_on, &QCheckBox::toggled, this, &RulesEditor::changed);
     connect(m_priority, &QComboBox::activated, this, &RulesEditor::changed);
@@ -128,8 +133,7 @@ RulesEditor::RulesEditor(const Theme &theme, RuleBook book, QWidget *parent)
     });
     connect(reset, &QPushButton::clicked, this, [this] { setBook({}); });
     connect(m_save, &QPushButton::clicked, this, &RulesEditor::saveAsked);
-    fillList();
-    m_list->setCurrentItem(m_list->topLevelItem(0));
+    return right;
 }
 
 void RulesEditor::setBook(const RuleBook &book)

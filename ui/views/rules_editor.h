@@ -12,6 +12,7 @@ class QFormLayout;
 class QLabel;
 class QPushButton;
 class QTreeWidget;
+class QVBoxLayout;
 
 namespace tenure::ui
 {
@@ -41,6 +42,7 @@ private:
     [[nodiscard]] std::string glob() const;
     [[nodiscard]] RuleValue valueOf(RuleId rule, const std::string &glob) const;
     RuleSetting &setting();
+    [[nodiscard]] QVBoxLayout *makeForm();
     void fillList();
     void fillForm();
     void fillGlobs();
