@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 constexpr Duration kCallTimeout = 3s;
 constexpr Duration kLookEvery = 2ms; ///< while a failover is measured
 constexpr Duration kIdleLook = 100ms;
-constexpr Duration kLeaderWithin = 60s; ///< a round does not begin without one
+constexpr Duration kLeaderWithin = 60s; ///< a round does not begin without one ...
+constexpr Duration kSettled = 500ms; ///< ... that has led for so long
 
 bool sameTerm(const LeaseRecord &a, const LeaseRecord &b)
 {
@@ -114,9 +115,14 @@ std::vector<DrillCheck> Drill::preflight()
 Result<Drill::Seen> Drill::waitForLeader(const std::atomic<bool> &cancel)
 {
     const Instant until = m_clock.now() + kLeaderWithin;
+    std::optional<Seen> first;
     while (!cancel) {
         Result<Seen> seen = look();
-        if (!seen || (seen->record.holder && !seen->record.stepDownAsked))
+        if (!seen)
+            return seen;
+        if (!first || !seen->record.holder || !sameTerm(first->record, seen->record))
+            first = *seen;
+        if (seen->record.holder && !seen->record.stepDownAsked && seen->before - first->before >= kSettled)
             return seen;
         if (m_clock.now() > until)
             return fail(ErrorKind::NotFound, "Nobody leads within " + durationText(kLeaderWithin), m_backend->traits().display);

@@ -109,6 +109,16 @@ private Q_SLOTS:
         m_lab->openNamed(QStringLiteral("D1"));
         m_lab->findChild<QSlider *>(QStringLiteral("speed"))->setValue(9);
         QTest::mouseClick(m_lab->findChild<QPushButton *>(QStringLiteral("play")), Qt::LeftButton);
+        // The trainer's card stops it at its moment, and it goes on once it is answered.
+        auto *goOn = m_lab->findChild<QPushButton *>(QStringLiteral("goOn"));
+        auto *card = m_lab->findChild<QWidget *>(QStringLiteral("card"));
+        for (const Duration at : {Duration(17s), Duration(18s)}) {
+            QTRY_VERIFY_WITH_TIMEOUT(!card->isHidden() && goOn->isHidden(), 20000);
+            QCOMPARE(m_lab->now(), at);
+            QTest::mouseClick(card->findChildren<QPushButton *>().last(), Qt::LeftButton);
+            QTRY_VERIFY_WITH_TIMEOUT(!goOn->isHidden(), 5000);
+            QTest::mouseClick(goOn, Qt::LeftButton);
+        }
         QTRY_VERIFY_WITH_TIMEOUT(m_lab->columns().front()->player().atEnd(), 20000);
         QVERIFY(m_lab->findChild<QPushButton *>(QStringLiteral("play"))->text().contains(QStringLiteral("Play")));
     }

@@ -3,6 +3,7 @@
 
 #include "ui/dialogs/environment_badge.h"
 #include "ui/dialogs/tone.h"
+#include "ui/lab/card_panel.h"
 #include "ui/lab/sim_column.h"
 #include "ui/theme/theme.h"
 #include "ui/theme/words.h"
@@ -51,6 +52,9 @@ SimLab::SimLab(const Theme &theme, QWidget *parent) : QWidget(parent), m_theme(t
     all->setContentsMargins(frame, frame, frame, frame);
     all->addWidget(buildHead());
     all->addWidget(buildTransport());
+    m_card = new CardPanel;
+    connect(m_card, &CardPanel::goOn, this, &SimLab::play);
+    all->addWidget(m_card);
     auto *middle = new QHBoxLayout;
     middle->setSpacing(frame);
     middle->addWidget(buildPalette());
@@ -243,6 +247,7 @@ void SimLab::open(sim::Scenario scenario, std::uint64_t seed)
     m_seedBox->setValue(static_cast<int>(seed));
     m_teach->setText(shown(m_scenario.teach));
     m_problem->clear();
+    m_card->forget();
     rebuild();
 }
 
@@ -290,9 +295,23 @@ void SimLab::advance()
 {
     const double ns = static_cast<double>(m_elapsed.nsecsElapsed()) * speed();
     m_elapsed.restart();
-    seek(now() + Duration(std::llround(ns)));
+    const Duration from = now();
+    seek(from + Duration(std::llround(ns)));
+    askCards(from, now());
     if (m_columns.front()->player().atEnd())
         pause();
+}
+
+/// A question stops the run at its moment; going there by hand asks nothing.
+void SimLab::askCards(Duration from, Duration to)
+{
+    for (const sim::Card &card : m_scenario.cards) {
+        if (card.at <= from || card.at > to)
+            continue;
+        pause();
+        seek(card.at);
+        return m_card->ask(card);
+    }
 }
 
 void SimLab::seek(Duration to)

@@ -19,6 +19,7 @@ class QVBoxLayout;
 namespace tenure::ui
 {
 
+class CardPanel;
 class SimColumn;
 class Theme;
 
@@ -54,6 +55,7 @@ private:
     QWidget *buildHead();
     QWidget *buildTransport();
     QWidget *buildPalette();
+    void askCards(Duration from, Duration to);
     void addFault(QVBoxLayout *box, const QString &text, const QString &line, const QString &tip);
     void advance();
     void refresh();
@@ -71,6 +73,7 @@ private:
     QSpinBox *m_seedBox = nullptr;
     QLabel *m_title = nullptr;
     QLabel *m_teach = nullptr;
+    CardPanel *m_card = nullptr;
     QPushButton *m_play = nullptr;
     QPushButton *m_fork = nullptr;
     QSlider *m_speed = nullptr;
