@@ -276,9 +276,12 @@ DrillReport Drill::run(const Progress &progress, const std::atomic<bool> &cancel
         Result<DrillRound> one = round(cancel);
         restore();
         if (!one) {
-            report.error = one.error();
+            if (!cancel)
+                report.error = one.error();
             break;
         }
+        if (cancel && one->to.empty())
+            break; // interrupted: it says nothing about the lease
         if (progress)
             progress(*one);
         report.rounds.push_back(std::move(*one));
