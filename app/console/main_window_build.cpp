@@ -233,7 +233,7 @@ void MainWindow::buildSequences()
     go(QStringLiteral("G, L"), [this] { openFrontLab(); });
     go(QStringLiteral("G, T"), [raise] { raise("timelineDock"); });
     go(QStringLiteral("G, E"), [raise] { raise("eventsDock"); });
-    go(QStringLiteral("G, D"), [this] { openFrontLab(); });
+    go(QStringLiteral("G, D"), [this] { openSimLab(); });
     go(QStringLiteral("Ctrl+W"), [this] { closeTab(m_tabs->currentIndex()); });
     for (int i = 1; i <= 9; ++i) {
         go(QStringLiteral("Ctrl+%1").arg(i), [this, i] {

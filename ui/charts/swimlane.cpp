@@ -96,7 +96,7 @@ void Swimlane::paintLane(QPainter &painter, const SwimLane &lane, double top) co
     painter.setFont(theme().font(truth ? FontRole::Strong : FontRole::Body));
     painter.setPen(theme().color(truth ? Token::Text : Token::Muted));
     const QString name = truth ? tr("truth") : shown(lane.holder);
-    const QRectF label(0, top, labelWidth() - 2.0 * theme().unit(), laneHeight());
+    const QRectF label(2.0 * theme().unit(), top, labelWidth() - 4.0 * theme().unit(), laneHeight());
     painter.drawText(label, Qt::AlignLeft | Qt::AlignVCenter,
         painter.fontMetrics().elidedText(name, Qt::ElideMiddle, static_cast<int>(label.width())));
     painter.save();

@@ -134,7 +134,9 @@ std::vector<SwimStretch> stretchesOf(const TermLane &lane, const Clock &clock)
         SwimStretch one;
         one.kind = kindOf(segment.kind);
         one.from = local(segment.from);
-        one.until = local(segment.to);
+        one.until = std::min(local(segment.to), now); // what is to come is not "not observed"
+        if (one.until <= one.from)
+            continue;
         one.observedStart = segment.begins;
         one.holder = segment.holder;
         one.token = segment.token;

@@ -164,9 +164,7 @@ void TimeAxis::paintAxis(QPainter &painter, const SwimWindow &view) const
         painter.setPen(QPen(theme().color(Token::Hairline), 1));
         painter.drawLine(QPointF(x, axisHeight() - theme().unit()), QPointF(x, height()));
         painter.setPen(theme().color(Token::Muted));
-        QString label = axisText(WallTime(at), step, clock().wall());
-        if (step >= 24h)
-            label = label.left(5);
+        const QString label = axisText(WallTime(at), step, clock().wall());
         painter.drawText(QRectF(x - spacing / 2, 0, spacing, axisHeight() - 1.5 * theme().unit()), Qt::AlignCenter, label);
     }
     painter.setPen(theme().color(Token::Muted));

@@ -166,6 +166,8 @@ QString axisText(WallTime when, Duration step, WallTime today)
 {
     using namespace std::chrono_literals;
     const Qt::TimeSpec spec = currentlyShown == TimeShown::Local ? Qt::LocalTime : Qt::UTC;
+    if (step >= 24h)
+        return dateTime(spec, when).toString(QStringLiteral("MM-dd"));
     QString label = clockIn(spec, when, today);
     if (step >= 1min)
         label.chop(3);

@@ -66,8 +66,9 @@ RulesEditor::RulesEditor(const Theme &theme, RuleBook book, QWidget *parent)
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->header()->setStretchLastSection(false);
     m_list->header()->setSectionResizeMode(3, QHeaderView::Stretch);
-    for (const int column : {0, 1, 2, 4})
+    for (const int column : {1, 2, 4})
         m_list->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+    m_list->setColumnWidth(0, 36 * theme.unit());
     walkWithJK(m_list);
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 4 * theme.unit(), 4 * theme.unit());
@@ -302,8 +303,9 @@ void RulesEditor::showPreview(const RulesPreview &preview)
     std::uint64_t total = 0;
     for (const std::uint64_t count : preview.raised)
         total += count;
-    m_previewText->setText(tr("In the last day these rules would have raised %1 alerts, judged from %2 recorded changes. "
-                              "Rules with \u2013 need every renewal and cannot be replayed.").arg(total).arg(preview.events));
+    m_previewText->setText((total == 1 ? tr("In the last day these rules would have raised 1 alert")
+                                       : tr("In the last day these rules would have raised %1 alerts").arg(total))
+        + tr(", judged from %1 recorded changes. Rules with \u2013 need every renewal and cannot be replayed.").arg(preview.events));
     fillList();
 }
 

@@ -97,6 +97,7 @@ TermsPanel::TermsPanel(
     column->addLayout(spans);
     column->addWidget(m_lane);
     column->addWidget(m_summary);
+    column->addStretch(1);
 
     m_askSoon.setSingleShot(true);
     connect(&m_askSoon, &QTimer::timeout, this, &TermsPanel::ask);

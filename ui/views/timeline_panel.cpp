@@ -186,7 +186,7 @@ QString TimelinePanel::summaryText() const
     if (sum.actions > 0)
         more += tr(", %1 by operators").arg(sum.actions);
     if (sum.alerts > 0)
-        more += tr(", %1 alerts").arg(sum.alerts);
+        more += sum.alerts == 1 ? tr(", 1 alert") : tr(", %1 alerts").arg(sum.alerts);
     const bool selected = m_strip->selection() && m_strip->selection()->length() > Duration::zero();
     QString out = (selected ? tr("Selection, %1: ") : tr("Shown, %1: ")).arg(text(span.length()))
         + (counted.transitions == 1 ? tr("1 change") : tr("%1 changes").arg(counted.transitions)) + more;
