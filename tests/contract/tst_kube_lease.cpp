@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Leases on a real API server: written as client-go writes them, foreign ones shown as what they are,
-// rights and namespaces, writes by hand.
+// rights and namespaces.
 #include "core/backend/kubernetes/kube_lease.h"
 #include "core/backend/kubernetes/kubernetes_backend.h"
 #include "core/backend/kubernetes/kube_time.h"
@@ -66,8 +66,6 @@ private Q_SLOTS:
     void namespacesOneMayReadAreFound();
     void heartbeatsAreHidden();
     void manyPages();
-    void aForeignLeaderIsHeldAndCleared();
-    void patchesAreGuarded();
     void badCredentialsAreTold();
     void worksByCertificate();
 
@@ -440,62 +438,6 @@ void TstKubeLease::manyPages()
     } while (!list.cursor.empty());
     QCOMPARE(seen.size(), std::size_t{23});
     QCOMPARE(pages, 5);
-}
-
-void TstKubeLease::aForeignLeaderIsHeldAndCleared()
-{
-    const std::string now = kube::microTime(SystemClock::instance().wall());
-    make("theirs", R"({"holderIdentity":"pod-7d9_0b1c2d3e-0000-4000-8000-123456789abc","leaseDurationSeconds":20,"leaseTransitions":4,"renewTime":")" + now
-            + R"(","acquireTime":")" + now + "\"}");
-    const auto store = open();
-    Operate order;
-    order.lease = named("theirs");
-    order.by = "ann";
-    order.duration = 2s;
-    LeaseRecord seen = ask(*store, Read{order.lease, ReadDepth::Full})->record;
-    const auto pod = std::find_if(seen.facts.begin(), seen.facts.end(), [](const RecordFact &f) { return f.name == "pod"; });
-    QVERIFY(pod != seen.facts.end());
-    QCOMPARE(pod->value, "pod-7d9");
-    order.kind = seen.kind;
-    order.expected = seen.seen();
-    order.verb = OperatorVerb::Ask;
-    QCOMPARE(ask(*store, order).error().kind, ErrorKind::Unsupported); // it would not understand
-    order.verb = OperatorVerb::Hold;
-    const auto held = ask(*store, order);
-    QVERIFY2(held && held->outcome == Outcome::Done, whyOf(held).c_str());
-    Json spec = stored("theirs")["spec"];
-    QCOMPARE(spec["holderIdentity"].get<std::string>(), "hold:ann");
-    QCOMPARE(spec["leaseDurationSeconds"].get<int>(), 20); // as long as its victim may believe
-    QCOMPARE(spec["leaseTransitions"].get<int>(), 5);
-    seen = ask(*store, Read{order.lease, ReadDepth::Full})->record;
-    QVERIFY(seen.hold && seen.hold->by == "ann" && !seen.holder);
-    order.verb = OperatorVerb::Clear;
-    order.kind = seen.kind;
-    order.expected = seen.seen();
-    QCOMPARE(ask(*store, order)->outcome, Outcome::Done);
-    spec = stored("theirs")["spec"];
-    QCOMPARE(spec.value("holderIdentity", std::string()), "");
-    QCOMPARE(spec["leaseTransitions"].get<int>(), 5);
-    (void)gain(*store, "theirs", "b");
-}
-
-void TstKubeLease::patchesAreGuarded()
-{
-    // The patches themselves: the holder changes between the look and the write.
-    make("race", R"({"holderIdentity":"x","leaseDurationSeconds":20,"leaseTransitions":4})");
-    const auto seen = kube::leaseOf(server().lease(m_namespace, "race"), "here");
-    QVERIFY(seen);
-    Json lease = stored("race");
-    lease["spec"]["renewTime"] = kube::microTime(SystemClock::instance().wall());
-    QCOMPARE(server().call("PUT", path("race"), lease.dump()).status, 200); // a mere renewal
-    const WallTime now = SystemClock::instance().wall();
-    const auto patch = [&](const std::string &body) {
-        return server().call("PATCH", path("race"), body, "application/json-patch+json").status;
-    };
-    QCOMPARE(patch(kube::holdPatch(*seen, {"hold:ann", {}, {9}, 15s}, now)), 200); // is no obstacle
-    QCOMPARE(patch(kube::clearPatch(*seen, now)), 422);
-    QCOMPARE(patch(kube::holdPatch(*seen, {"hold:bob", {}, {9}, 15s}, now)), 422);
-    QCOMPARE(stored("race")["spec"]["holderIdentity"].get<std::string>(), "hold:ann");
 }
 
 void TstKubeLease::badCredentialsAreTold()

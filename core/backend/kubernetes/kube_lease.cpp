@@ -193,6 +193,18 @@ void emitYaml(const Json &json, const std::string &indent, std::string &out, std
     }
 }
 
+std::string yamlOf(const Json &json)
+{
+    constexpr std::size_t kMaxBytes = std::size_t{8} * 1024;
+    std::string out;
+    emitYaml(json, {}, out, kMaxBytes);
+    if (out.size() > kMaxBytes) {
+        out.resize(kMaxBytes);
+        out += "...\n";
+    }
+    return out;
+}
+
 } // namespace
 
 bool LeaseObject::ours() const
@@ -246,6 +258,7 @@ Result<LeaseObject> leaseOf(const Json &json, const std::string &where)
         kept["kind"] = "Lease";
     }
     out.text = dumped(kept);
+    out.yaml = yamlOf(kept);
     return out;
 }
 
@@ -350,20 +363,6 @@ std::string clearPatch(const LeaseObject &seen, WallTime now)
     add(patch, "/spec/renewTime", at);
     annotate(patch, seen, {{note::kCleared, at}});
     return dumped(patch);
-}
-
-std::string yamlOf(const std::string &json, std::size_t maxBytes)
-{
-    const Json root = Json::parse(json, nullptr, false);
-    if (!root.is_object())
-        return {};
-    std::string out;
-    emitYaml(root, {}, out, maxBytes);
-    if (out.size() > maxBytes) {
-        out.resize(maxBytes);
-        out += "...\n";
-    }
-    return out;
 }
 
 } // namespace tenure::kube

@@ -36,6 +36,7 @@ struct LeaseObject {
     std::string nameSpace, name, uid, resourceVersion;
     std::uint64_t version = 0; ///< resourceVersion as a number; 0 when it is none
     std::string text; ///< the whole object as JSON, without managedFields
+    std::string yaml; ///< the same for a person; only the beginning of a huge one
     LeaseClass leaseClass = LeaseClass::Election;
     std::optional<std::string> holder;
     std::optional<std::int64_t> durationSeconds;
@@ -91,8 +92,5 @@ struct NewTerm {
 [[nodiscard]] std::string askPatch(const LeaseObject &seen, Milliseconds duration);
 [[nodiscard]] std::string holdPatch(const LeaseObject &seen, const NewTerm &hold, WallTime now);
 [[nodiscard]] std::string clearPatch(const LeaseObject &seen, WallTime now);
-
-/// `json` text as YAML for a person, at most `maxBytes`.
-[[nodiscard]] std::string yamlOf(const std::string &json, std::size_t maxBytes);
 
 } // namespace tenure::kube

@@ -15,7 +15,6 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMaxRawBytes = std::size_t{8} * 1024;
 constexpr Duration kWorthTelling = 1500ms; ///< skew beyond what the clocks' grain explains
 constexpr std::int64_t kOddSeconds = 24LL * 3600; ///< a longer duration is nobody's intention
 
@@ -161,7 +160,7 @@ LeaseRecord recordOf(
     }
     addFacts(object, seen, record);
     record.note = oddity(object, seen);
-    record.raw = yamlOf(object.text, kMaxRawBytes);
+    record.raw = object.yaml;
     return record;
 }
 

@@ -11,7 +11,7 @@
 namespace tenure::kube
 {
 
-/// Where something stands, for errors: "/home/ann/.kube/config:12".
+/// Where something stands, for errors: "~/.kube/config:12".
 struct ConfigPlace {
     std::string file;
     int line = 0;
