@@ -6,8 +6,11 @@
 
 #include <memory>
 
+#include <fcntl.h>
+#include <pty.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace tenure::test;
@@ -33,6 +36,8 @@ private slots:
     void aFailureCanBeRunAgain();
     void aStepDownEndsCommand();
     void systemdIsTold();
+    void theTerminalIsKept_data();
+    void theTerminalIsKept();
 
 private:
     [[nodiscard]] QString url() const { return QStringLiteral("sqlite://%1/leases.db").arg(m_dir->path()); }
@@ -295,6 +300,51 @@ void TstCtlRun::systemdIsTold()
     QVERIFY(hear().contains("STOPPING=1"));
     QVERIFY(service.output().contains("<>")); // COMMAND does not speak in its name
     ::close(socket);
+}
+
+void TstCtlRun::theTerminalIsKept_data()
+{
+    QTest::addColumn<QString>("script");
+    QTest::addColumn<QByteArray>("typed");
+    QTest::addColumn<QByteArray>("said");
+    QTest::addRow("COMMAND reads it") << QStringLiteral("test -t 1; echo READY; read x; echo got $x; exit 4")
+                                      << QByteArray("hello\n") << QByteArray("got hello\r\nCODE 4");
+    QTest::addRow("Ctrl-C ends COMMAND") << QStringLiteral("echo READY; sleep 1000") << QByteArray("\x03")
+                                         << QByteArray("CODE 130");
+    QTest::addRow("its modes are mended") << QStringLiteral("stty -echo; echo READY; sleep 1000") << QByteArray("\x03")
+                                          << QByteArray("CODE 130\r\n echo");
+}
+
+/// Under a shell on a terminal of its own.
+void TstCtlRun::theTerminalIsKept()
+{
+    QFETCH(QString, script);
+    QFETCH(QByteArray, typed);
+    QFETCH(QByteArray, said);
+    const QByteArray line = QStringLiteral("'%1' run '%2' job -- sh -c '%3'; echo CODE $?; stty -a | grep -o ' -*echo '")
+                                .arg(QStringLiteral(TENURECTL_PATH), url(), script).toLocal8Bit();
+    int terminal = -1;
+    const pid_t shell = forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (shell == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl("/bin/sh", "sh", "-c", line.constData(), nullptr);
+        _exit(127);
+    }
+    fcntl(terminal, F_SETFL, O_NONBLOCK);
+    QByteArray heard;
+    const auto hears = [&](const QByteArray &words) {
+        char text[512];
+        ssize_t size = 0;
+        while ((size = read(terminal, text, sizeof text)) > 0)
+            heard += QByteArray(text, size);
+        return heard.contains(words);
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(hears("READY"), 20'000);
+    QCOMPARE(write(terminal, typed.constData(), static_cast<std::size_t>(typed.size())), typed.size());
+    QTRY_VERIFY_WITH_TIMEOUT(hears(said), 20'000);
+    ::kill(shell, SIGKILL);
+    waitpid(shell, nullptr, 0);
+    ::close(terminal);
 }
 
 QTEST_GUILESS_MAIN(TstCtlRun)
