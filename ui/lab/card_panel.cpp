@@ -62,16 +62,16 @@ void CardPanel::ask(const sim::Card &card)
 
 void CardPanel::answer(const QString &choice)
 {
-    const bool right = std::any_of(m_card.right.begin(), m_card.right.end(), [&](const std::string &one) { return choiceWords(one) == choice; });
-    m_right += right ? 1 : 0;
+    const bool isRight = std::any_of(m_card.right.begin(), m_card.right.end(), [&](const std::string &one) { return choiceWords(one) == choice; });
+    m_right += isRight ? 1 : 0;
     for (int i = 0; i < m_choices->count(); ++i)
         m_choices->itemAt(i)->widget()->setEnabled(false);
     QStringList all;
     for (const std::string &one : m_card.right)
         all += choiceWords(one);
-    m_question->setText(right ? tr("✓ Right: %1 (%2 of %3 so far)").arg(choice).arg(m_right).arg(m_asked)
+    m_question->setText(isRight ? tr("✓ Right: %1 (%2 of %3 so far)").arg(choice).arg(m_right).arg(m_asked)
                               : tr("✖ Not %1, but %2 (%3 of %4 so far)").arg(choice, all.join(tr(" and "))).arg(m_right).arg(m_asked));
-    setTone(m_question, right ? Tone::Normal : Tone::Warning);
+    setTone(m_question, isRight ? Tone::Normal : Tone::Warning);
     m_goOn->show();
 }
 
