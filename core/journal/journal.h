@@ -27,7 +27,7 @@ struct JournalStatus {
     std::uint64_t written = 0; ///< records committed by this process
     std::uint64_t dropped = 0; ///< records lost because nothing could be kept for too long
     std::uint64_t waiting = 0; ///< records not committed yet
-    std::uint64_t bytes = 0; ///< size of the file
+    std::uint64_t bytes = 0; ///< in use; the file itself shrinks at a checkpoint
     /// Connections that another process journals at the moment; ours are not kept twice.
     std::vector<std::string> elsewhere;
 };

@@ -282,6 +282,9 @@ void JournalWriter::writeBatch()
     m_failures = 0;
     m_nextTry = Instant();
     m_store->giveUpIdle(m_clock.wall());
+    const std::uint64_t used = JournalCompactor::usedBytes(*m_db);
+    if (used > m_options.sizeLimit)
+        m_nextCompaction = std::min(m_nextCompaction, m_compacted + kCompactFull);
     {
         const std::lock_guard lock(m_mutex);
         m_settled += m_batch.size();
@@ -290,9 +293,7 @@ void JournalWriter::writeBatch()
             m_status.sentence.clear();
         m_status.state = JournalState::Writing;
         m_status.elsewhere = m_store->elsewhere();
-        m_status.bytes = fileSize(m_options.path);
-        if (m_status.bytes > m_options.sizeLimit)
-            m_nextCompaction = std::min(m_nextCompaction, m_compacted + kCompactFull);
+        m_status.bytes = used;
     }
     m_batch.clear();
     m_done.notify_all();
@@ -315,8 +316,9 @@ void JournalWriter::compact()
     m_nextCompaction = BootClock::now() + (more ? kCompactPause : kCompactEvery);
     if (m_db->takeError()) // busy, full: later
         m_nextCompaction = BootClock::now() + kCompactEvery;
+    const std::uint64_t used = JournalCompactor::usedBytes(*m_db);
     const std::lock_guard lock(m_mutex);
-    m_status.bytes = fileSize(m_options.path);
+    m_status.bytes = used;
 }
 
 void JournalWriter::dropWaiting()
