@@ -132,7 +132,7 @@ void PgFaultsTest::timeIsJudgedAfterTheLock()
 {
     QFETCH(QByteArray, other);
     QFETCH(QByteArray, end);
-    const Milliseconds ttl = 700ms;
+    const Milliseconds ttl = 3s;
     const Term term = gain(*m_store, ttl);
     const auto keeper = m_server->session("keeper");
     QVERIFY(
@@ -153,11 +153,12 @@ void PgFaultsTest::timeIsJudgedAfterTheLock()
 /// before the wait, and again only if the row was changed.
 void PgFaultsTest::aCarelessStatementWouldComeBackFromTheDead()
 {
-    (void)gain(*m_store, 700ms);
+    const auto session = m_server->session("store");
     const auto keeper = m_server->session("keeper");
+    (void)gain(*m_store, 3s);
     QVERIFY(keeper->script("BEGIN; SELECT FROM " + m_schema + ".tenure_lease FOR UPDATE", in(5s)));
     auto careless = std::async(std::launch::async, [&] {
-        return m_server->session("store")->ask("UPDATE " + m_schema
+        return session->ask("UPDATE " + m_schema
                 + ".tenure_lease SET expires_at = "
                   "clock_timestamp() + interval '30 s' WHERE expires_at > clock_timestamp() "
                   "RETURNING 1",
@@ -194,7 +195,7 @@ void PgFaultsTest::aLockedRowEndsInALockTimeout()
     QVERIFY(keeper->script("BEGIN; SELECT FROM " + m_schema + ".tenure_lease FOR UPDATE", in(5s)));
     // Whoever only looks waits for nobody.
     QCOMPARE(run(*m_store, Read{lease(), ReadDepth::Full})->record.holder, "a");
-    const auto reply = run(*m_store, Renew{lease(), term, 60s}, 1s);
+    const auto reply = run(*m_store, Renew{lease(), term, 60s}, 4s);
     QVERIFY(!reply);
     QCOMPARE(reply.error().kind, ErrorKind::Unavailable); // for certain not done
     QCOMPARE(reply.error().recovery, Recovery::AtOnce);
