@@ -22,7 +22,7 @@ packages=(
     libcurl4-openssl-dev libsqlite3-dev libhiredis-dev libyaml-cpp-dev libpqxx-dev libpq-dev fonts-dejavu-core
 )
 if [[ $purpose == test ]]; then
-    packages+=(postgresql pgbouncer redis-server redis-sentinel redis-tools openssl python3 python3-redis python3-prometheus-client faketime
+    packages+=(postgresql pgbouncer redis-server etcd-server redis-sentinel redis-tools openssl python3 python3-redis python3-prometheus-client faketime
         xvfb xauth desktop-file-utils appstream file)
 fi
 
