@@ -278,7 +278,7 @@ void TestMonitor::flappingRaisesOneAlert()
         QCOMPARE(rig.console.m_transitions.size(), 12U);
         QCOMPARE(rig.console.m_alerts.size(), 1U);
         id = rig.console.m_alerts.begin()->first;
-        QCOMPARE(rig.console.m_alerts[id].rule, std::string("churn"));
+        QCOMPARE(rig.console.m_alerts[id].rule, std::string("flapping"));
     }
     rig.monitor->acknowledge(id);
     QVERIFY(rig.console.waitFor(
