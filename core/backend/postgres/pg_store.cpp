@@ -135,35 +135,8 @@ Result<void> PgStore::connect(Instant deadline)
     if (!made)
         return fail(std::move(made.error()));
     m_connection = std::move(*made);
-    m_warm = false;
     m_shared->epoch.note(m_connection->server());
     return {};
-}
-
-/// The server plans a statement when it is first used on a session. A candidate that waits, or
-/// leads in peace, has the time for that; a release or the first renewal has not.
-void PgStore::warmUp(const Batch &batch)
-{
-    const auto granted = [&](std::size_t i) {
-        const auto &result = *batch.results[i];
-        return std::holds_alternative<Acquire>(batch.commands[i]) && result
-            && result->outcome == Outcome::Done;
-    };
-    bool competes = false;
-    for (std::size_t i = 0; i < batch.commands.size(); ++i) {
-        if (granted(i))
-            return; // who just won must learn it now
-        competes = competes || std::holds_alternative<Acquire>(batch.commands[i])
-            || std::holds_alternative<Renew>(batch.commands[i]);
-    }
-    if (!competes)
-        return;
-    m_warm = true;
-    for (const std::string *sql : {&m_shared->statements.renew, &m_shared->statements.release}) {
-        const std::vector<PgValue> nothing = Arrays().values(batch.deadline);
-        if (m_connection->usable() && !m_connection->server().proxied)
-            (void)m_connection->ask(*sql, nothing, batch.deadline);
-    }
 }
 
 Result<PgRows> PgStore::ask(const std::string &sql, std::vector<PgValue> values, Instant deadline)
@@ -207,8 +180,6 @@ std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, I
         batch.over = std::move(connected.error());
     for (std::size_t round = 0; round <= last; ++round)
         runRound(batch, round);
-    if (!batch.over && !m_warm)
-        warmUp(batch);
     std::vector<Result<Reply>> out;
     out.reserve(commands.size());
     for (auto &result : batch.results) {

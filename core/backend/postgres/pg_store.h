@@ -44,7 +44,6 @@ private:
     void readForeign(Batch &batch, const Indices &which);
     void failAll(Batch &batch, const Indices &which, const Error &error);
     void repeatMissing(Batch &batch, const Indices &which);
-    void warmUp(const Batch &batch);
     void answer(Batch &batch, std::size_t index, const Answered &answered);
     void answerAcquire(Batch &batch, std::size_t index, const Answered &answered);
     [[nodiscard]] Result<Reply> operate(const Operate &command, Instant deadline);
@@ -57,7 +56,6 @@ private:
     const std::shared_ptr<Shared> m_shared;
     const StoreTraits m_traits;
     std::unique_ptr<PgConnection> m_connection;
-    bool m_warm = false; ///< this session has planned what is urgent when it comes
     ForeignView m_foreign; ///< what other people's libraries keep there
 };
 
