@@ -14,15 +14,15 @@ using namespace std::chrono_literals;
 
 constexpr Duration kLiveFor = 4s; ///< longer than the feed's pause between two proofs
 /// Beyond this a time is somebody's nonsense and says nothing of a clock.
-constexpr Duration kBelievable = std::chrono::hours(24);
-constexpr Duration kGrain = 1s; ///< of Date and of managedFields
+constexpr std::chrono::microseconds kBelievable = std::chrono::hours(24);
+constexpr std::chrono::microseconds kGrain = 1s; ///< of Date and of managedFields
 /// A change found by looking is no older than the look before; then it dates the holder's clock.
 constexpr Duration kPrompt = 1s;
 
-/// Somebody's nonsense says nothing of a clock.
-std::optional<Duration> believable(Duration skew)
+/// Somebody's nonsense says nothing of a clock. In microseconds, which reach from the year 1 to 9999.
+std::optional<Duration> believable(std::chrono::microseconds skew)
 {
-    return skew < kBelievable && skew > -kBelievable ? std::optional(skew) : std::nullopt;
+    return skew < kBelievable && skew > -kBelievable ? std::optional<Duration>(skew) : std::nullopt;
 }
 
 /// A state whose change was not seen: how old it is, by what the server noted of the write. Some
