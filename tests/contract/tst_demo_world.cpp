@@ -64,7 +64,7 @@ void DemoWorldTest::showsSomethingAtOnceAndThenAStory()
         return gained;
     };
     QTRY_VERIFY_WITH_TIMEOUT(outboxTerms() >= 3, 20000); // the flapping pair
-    QTRY_VERIFY_WITH_TIMEOUT(!heldLeases(world).contains("jobs/reindex"), 10000); // nobody takes it
+    QTRY_VERIFY_WITH_TIMEOUT(!heldLeases(world).contains("jobs/reindex"), 30'000); // nobody takes it
     const double watched = double((BootClock::now() - began - first).count()) / 1e9;
     qInfo("{\"first_leases_ms\":%.1f,\"demo_cpu_percent\":%.2f}", double(first.count()) / 1e6,
         100 * (cpuSeconds() - cpu) / watched);

@@ -75,7 +75,7 @@ void ElectorTest::neverTwoBelievers()
         one->elector.start();
     for (int round = 0; round < 3; ++round) {
         Candidate *victim = nullptr;
-        QTRY_VERIFY((victim = leaderOf(all)));
+        QTRY_VERIFY_WITH_TIMEOUT((victim = leaderOf(all)), 30'000);
         const FencingToken before = victim->elector.token();
         if (fault == "freeze")
             victim->host.freeze();
@@ -85,14 +85,14 @@ void ElectorTest::neverTwoBelievers()
             victim->faults->loseReplies = true;
         // Somebody else takes over, with a larger token, while the victim cannot know.
         Candidate *next = nullptr;
-        QTRY_VERIFY((next = leaderOf(all)) && next != victim);
+        QTRY_VERIFY_WITH_TIMEOUT((next = leaderOf(all)) && next != victim, 30'000);
         QVERIFY(next->elector.token() > before);
         QVERIFY(!victim->elector.isLeader());
         victim->host.thaw();
         victim->faults->cutOff = false;
         victim->faults->loseReplies = false;
-        QTRY_COMPARE(victim->diary.count(true), victim->diary.count(false));
-        QTRY_COMPARE(victim->elector.report().phase, Phase::Waiting); // a candidate again
+        QTRY_COMPARE_WITH_TIMEOUT(victim->diary.count(true), victim->diary.count(false), 30'000);
+        QTRY_COMPARE_WITH_TIMEOUT(victim->elector.report().phase, Phase::Waiting, 30'000); // a candidate again
     }
     for (const auto &one : all) {
         QVERIFY(one->elector.stop());
@@ -108,13 +108,13 @@ void ElectorTest::lossIsToldBeforeValidityEnds()
 {
     Candidate a(m_backend, "a", 1000ms);
     a.elector.start();
-    QTRY_COMPARE(a.diary.count(true), std::size_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(a.diary.count(true), std::size_t(1), 30'000);
     a.faults->cutOff = true;
-    QTRY_COMPARE(a.diary.count(false), std::size_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(a.diary.count(false), std::size_t(1), 30'000);
     const auto lost = a.diary.entries().back();
     QCOMPARE(lost.reason, LossReason::DeadlinePassed);
     QVERIFY2(lost.at < lost.validUntil, "the work was told too late to stop");
-    QTRY_VERIFY(!a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(!a.elector.isLeader(), 30'000);
 }
 
 /// 14: reading works, renewing fails.
@@ -135,13 +135,13 @@ void ElectorTest::onlyWritesExtendValidity()
         });
     Candidate a(backend, "a", 500ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     failing = true;
     QTRY_VERIFY_WITH_TIMEOUT(!a.elector.isLeader(), 1000);
-    QTRY_COMPARE(a.diary.count(false), std::size_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(a.diary.count(false), std::size_t(1), 30'000);
     QVERIFY(a.elector.report().error.has_value());
     failing = false;
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
 }
 
 /// 18.
@@ -150,7 +150,7 @@ void ElectorTest::validityCountsFromTheSending()
     Candidate a(m_backend, "a", 1000ms);
     a.faults->latencyMs = 100;
     a.elector.start();
-    QTRY_COMPARE(a.diary.count(true), std::size_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(a.diary.count(true), std::size_t(1), 30'000);
     const auto gained = a.diary.entries().front();
     QVERIFY(gained.validUntil <= gained.at - 100ms + 1000ms - timingOf(1000ms).margin());
 }
@@ -171,14 +171,14 @@ void ElectorTest::blockedHandlerProlongsNothing()
     self = &neighbour;
     a.elector.start();
     neighbour.start();
-    QTRY_VERIFY(a.elector.isLeader() && neighbour.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader() && neighbour.isLeader(), 30'000);
     Candidate b(m_backend, "b", 500ms);
     b.elector.start();
     a.faults->cutOff = true;
-    QTRY_VERIFY(b.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader(), 30'000);
     QVERIFY(!a.elector.isLeader());
     QCOMPARE(gate.arrived(), 1);
-    QTRY_COMPARE(neighbourDiary.count(false), std::size_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(neighbourDiary.count(false), std::size_t(1), 30'000);
     const auto told = neighbourDiary.entries().front();
     QVERIFY2(told.at < told.validUntil, "a blocked handler delayed its neighbour's");
     gate.open();
@@ -190,7 +190,7 @@ void ElectorTest::missedRenewalsCostNothing()
     Candidate a(m_backend, "a", 900ms);
     Candidate b(m_backend, "b", 900ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     b.elector.start();
     const FencingToken token = a.elector.token();
     const Instant end = BootClock::now() + 4s;
@@ -213,12 +213,12 @@ void ElectorTest::thrownHandlersAreContained()
     Candidate a(m_backend, "a", 500ms, {.inGained = thrower, .inLost = thrower, .inChange = {}});
     Candidate b(m_backend, "b", 500ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.report().error.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.report().error.has_value(), 30'000);
     QVERIFY(a.elector.report().error->what.find("boom") != std::string::npos);
     QVERIFY(a.elector.isLeader());
     b.elector.start();
     a.elector.release();
-    QTRY_VERIFY(b.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader(), 30'000);
 }
 
 /// 28: and the one who gave back competes again.
@@ -227,9 +227,9 @@ void ElectorTest::releaseHandsOver()
     Candidate a(m_backend, "a", 3000ms);
     Candidate b(m_backend, "b", 3000ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     b.elector.start();
-    QTRY_COMPARE(b.elector.report().phase, Phase::Waiting);
+    QTRY_COMPARE_WITH_TIMEOUT(b.elector.report().phase, Phase::Waiting, 30'000);
     const BelieverWatch watch({&a.elector, &b.elector});
     std::vector<double> lags;
     Candidate *from = &a;
@@ -237,7 +237,7 @@ void ElectorTest::releaseHandsOver()
     for (int i = 0; i < 6; ++i) {
         const std::size_t before = to->diary.count(true);
         from->elector.release();
-        QTRY_COMPARE(to->diary.count(true), before + 1);
+        QTRY_COMPARE_WITH_TIMEOUT(to->diary.count(true), before + 1, 30'000);
         const auto lost = from->diary.entries().back();
         QCOMPARE(lost.reason, LossReason::GivenBack);
         lags.push_back(double((to->diary.entries().back().at - lost.at).count()) / 1e6);
@@ -258,15 +258,15 @@ void ElectorTest::drainKeepsTheLease()
     Candidate a(m_backend, "a", 400ms, {.inGained = {}, .inLost = [&](Elector &) { gate.pass(); }, .inChange = {}});
     Candidate b(m_backend, "b", 400ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     const FencingToken drained = a.elector.token();
     b.elector.start();
     a.elector.release();
-    QTRY_COMPARE(gate.arrived(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(gate.arrived(), 1, 30'000);
     QTest::qWait(1000); // more than two ttl: without renewals the lease would be gone
     QCOMPARE(b.diary.entries().size(), std::size_t(0));
     gate.open();
-    QTRY_VERIFY(b.elector.isLeader() && b.elector.token() > drained); // given back, and to the other
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader() && b.elector.token() > drained, 30'000); // given back, and to the other
 }
 
 /// 45: but not for ever.
@@ -277,10 +277,10 @@ void ElectorTest::drainIsBounded()
         {.inGained = {}, .inLost = [&](Elector &) { gate.pass(); }, .inChange = {}, .drainLimit = 500ms});
     Candidate b(m_backend, "b", 400ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     b.elector.start();
     a.elector.release();
-    QTRY_VERIFY(b.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader(), 30'000);
     QCOMPARE(gate.arrived(), 1);
     QVERIFY(!a.elector.isLeader());
     gate.open();
@@ -294,10 +294,10 @@ void ElectorTest::emptiedServerElectsAgain()
     const BelieverWatch watch({&a.elector, &b.elector});
     a.elector.start();
     b.elector.start();
-    QTRY_VERIFY(a.elector.isLeader() || b.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader() || b.elector.isLeader(), 30'000);
     const std::uint64_t token = std::max(a.elector.token(), b.elector.token()).value;
     m_server->restartEmpty();
-    QTRY_VERIFY(std::max(a.elector.token(), b.elector.token()).value > token);
+    QTRY_VERIFY_WITH_TIMEOUT(std::max(a.elector.token(), b.elector.token()).value > token, 30'000);
     QCOMPARE(watch.overlaps(), 0);
 }
 
@@ -306,7 +306,7 @@ void ElectorTest::operatorMayAskToStepDown()
     Candidate a(m_backend, "a", 600ms);
     Candidate b(m_backend, "b", 600ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     b.elector.start();
     const auto read = m_server->apply(Read{LeaseId::observed("billing/scheduler"), ReadDepth::Full});
     QVERIFY(read);
@@ -318,7 +318,7 @@ void ElectorTest::operatorMayAskToStepDown()
     operate.duration = 2000ms;
     const auto asked = m_server->apply(operate);
     QVERIFY(asked && asked->outcome == Outcome::Done);
-    QTRY_VERIFY(b.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader(), 30'000);
     QCOMPARE(a.diary.entries().back().reason, LossReason::SteppedDown);
 }
 

@@ -38,7 +38,7 @@ void ElectorStopTest::givesBack()
     Candidate a(m_backend, "a", 5000ms);
     QVERIFY(a.elector.stop()); // never started: nothing to do
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     QVERIFY(a.elector.token());
     QVERIFY(a.elector.stop());
     QVERIFY(!a.elector.isLeader());
@@ -56,7 +56,7 @@ void ElectorStopTest::startsAgainAHundredTimes()
     Candidate a(m_backend, "a", 2000ms);
     for (int i = 0; i < 100; ++i) {
         a.elector.start();
-        QTRY_VERIFY(a.elector.isLeader());
+        QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
         QVERIFY(a.elector.stop());
         QVERIFY(!a.elector.isLeader());
     }
@@ -77,19 +77,19 @@ void ElectorStopTest::isBoundedWhenTheBackendHangs()
         });
     Candidate a(backend, "a", 600ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     hanging = true;
     const Instant before = BootClock::now();
     QVERIFY(!a.elector.stop(300ms));
     QVERIFY(BootClock::now() - before < 1s);
     const std::size_t told = a.diary.entries().size();
-    QTRY_VERIFY(!a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(!a.elector.isLeader(), 30'000);
     hanging = false;
     gate.open();
     QTest::qWait(200);
     QCOMPARE(a.diary.entries().size(), told); // nothing after stop() returned
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     QVERIFY(a.elector.stop());
     QVERIFY(a.diary.followsGrammar());
 }
@@ -100,7 +100,7 @@ void ElectorStopTest::isBoundedWhenAHandlerBlocks()
     Gate gate;
     Candidate a(m_backend, "a", 600ms, {.inGained = [&](Elector &) { gate.pass(); }, .inLost = {}, .inChange = {}});
     a.elector.start();
-    QTRY_COMPARE(gate.arrived(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(gate.arrived(), 1, 30'000);
     const Instant before = BootClock::now();
     QVERIFY(!a.elector.stop(200ms));
     QVERIFY(BootClock::now() - before < 1s);
@@ -116,16 +116,16 @@ void ElectorStopTest::maySpeakFromInsideHandlers()
     {
         Candidate a(m_backend, "a", 600ms, {.inGained = stop, .inLost = {}, .inChange = {}});
         a.elector.start();
-        QTRY_COMPARE(a.elector.report().phase, Phase::Stopped);
+        QTRY_COMPARE_WITH_TIMEOUT(a.elector.report().phase, Phase::Stopped, 30'000);
         QCOMPARE(a.diary.entries().size(), std::size_t(2));
         QVERIFY(a.elector.stop()); // and from outside afterwards
     }
     {
         Candidate b(m_backend, "b", 600ms, {.inGained = {}, .inLost = stop, .inChange = {}});
         b.elector.start();
-        QTRY_VERIFY(b.elector.isLeader());
+        QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader(), 30'000);
         b.elector.release();
-        QTRY_COMPARE(b.elector.report().phase, Phase::Stopped);
+        QTRY_COMPARE_WITH_TIMEOUT(b.elector.report().phase, Phase::Stopped, 30'000);
         QVERIFY(b.diary.followsGrammar());
     }
     {
@@ -136,7 +136,7 @@ void ElectorStopTest::maySpeakFromInsideHandlers()
             (void)elector.report();
         }});
         c.elector.start();
-        QTRY_COMPARE(c.elector.report().phase, Phase::Stopped);
+        QTRY_COMPARE_WITH_TIMEOUT(c.elector.report().phase, Phase::Stopped, 30'000);
         QVERIFY(changes > 0);
     }
 }
@@ -147,8 +147,8 @@ void ElectorStopTest::mayStopDuringTheFirstAcquire()
     Candidate a(m_backend, "a", 3000ms);
     a.faults->loseReplies = true;
     a.elector.start();
-    QTRY_COMPARE(a.elector.report().phase, Phase::Attempting);
-    QTRY_VERIFY(m_server->apply(Read{LeaseId::observed("billing/scheduler"), ReadDepth::Full})->record.holder);
+    QTRY_COMPARE_WITH_TIMEOUT(a.elector.report().phase, Phase::Attempting, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(m_server->apply(Read{LeaseId::observed("billing/scheduler"), ReadDepth::Full})->record.holder, 30'000);
     a.faults->loseReplies = false;
     QVERIFY(a.elector.stop());
     QVERIFY(!m_server->apply(Read{LeaseId::observed("billing/scheduler"), ReadDepth::Full})->record.holder);
@@ -159,7 +159,7 @@ void ElectorStopTest::releaseSurvivesABrokenLink()
 {
     Candidate a(m_backend, "a", 3000ms);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     a.faults->failNext = 1;
     QVERIFY(a.elector.stop());
     QVERIFY(!m_server->apply(Read{LeaseId::observed("billing/scheduler"), ReadDepth::Full})->record.holder);
@@ -170,7 +170,7 @@ void ElectorStopTest::destructionAbandons()
     {
         Candidate a(m_backend, "a", 3000ms);
         a.elector.start();
-        QTRY_VERIFY(a.elector.isLeader());
+        QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     }
     const auto read = m_server->apply(Read{LeaseId::observed("billing/scheduler"), ReadDepth::Full});
     QCOMPARE(read->record.holder, std::optional<std::string>("a"));

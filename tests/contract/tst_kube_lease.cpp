@@ -341,7 +341,7 @@ void TstKubeLease::rightsAreNamed()
     QCOMPARE(facts->notes.size(), std::size_t{5}); // list, watch, create, update, patch
     server().allow("ann", m_namespace, {"get", "list", "create"});
     const auto reader = open("ann");
-    QTRY_VERIFY(ask(*reader, List{}).has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(ask(*reader, List{}).has_value(), 30'000);
     const auto half = ask(*reader, Acquire{named("x"), HolderId::parse("a").value(), Nonce::random(), 15s});
     QVERIFY(!half); // made, but may not be written
     QCOMPARE(half.error().kind, ErrorKind::Denied);
@@ -364,7 +364,7 @@ void TstKubeLease::namespacesOneMayReadAreFound()
     uri.parameters["namespaces"] = m_namespace;
     const auto chosen = (*makeKubernetesBackend(uri))->makeStore();
     Result<Reply> listed;
-    QTRY_VERIFY((listed = ask(*chosen, List{})).has_value());
+    QTRY_VERIFY_WITH_TIMEOUT((listed = ask(*chosen, List{})).has_value(), 30'000);
     QCOMPARE(listed->records.front().lease.name(), m_namespace + "/there");
     // Allowed to see which namespaces there are, but not all leases: the readable ones are found.
     const auto role = server().call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles",
@@ -374,7 +374,7 @@ void TstKubeLease::namespacesOneMayReadAreFound()
         R"({"metadata":{"name":"see-namespaces"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"see-namespaces"},)"
         R"("subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"bob"}]})");
     const auto found = (*makeKubernetesBackend(server().uri({}, "bob")))->makeStore();
-    QTRY_VERIFY((listed = ask(*found, List{})).has_value() && listed->records.size() == 1);
+    QTRY_VERIFY_WITH_TIMEOUT((listed = ask(*found, List{})).has_value() && listed->records.size() == 1, 30'000);
     QCOMPARE(listed->records.front().lease.name(), m_namespace + "/there");
 }
 

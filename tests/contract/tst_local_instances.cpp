@@ -83,7 +83,7 @@ void LocalInstancesTest::spawnPair()
 {
     QVERIFY(m_instances->spawn(m_lease, timingOf(500ms)));
     QVERIFY(m_instances->spawn(m_lease, timingOf(500ms)));
-    QTRY_VERIFY(leader() != 0);
+    QTRY_VERIFY_WITH_TIMEOUT(leader() != 0, 30'000);
 }
 
 void LocalInstancesTest::namesAndPlaces()
@@ -114,11 +114,11 @@ void LocalInstancesTest::pausedLeaderStopsBelieving()
     m_instances->pause(victim, Duration(1500ms));
     QCOMPARE(view(victim).life, Life::Paused);
     QVERIFY(view(victim).faultUntil.has_value());
-    QTRY_VERIFY(leader() != 0 && leader() != victim);
+    QTRY_VERIFY_WITH_TIMEOUT(leader() != 0 && leader() != victim, 30'000);
     QVERIFY(!view(victim).report.believes); // by the clock, though it does not know yet
     QCOMPARE(view(victim).report.lost, std::uint64_t(0));
-    QTRY_COMPARE(view(victim).life, Life::Running); // ends by itself
-    QTRY_COMPARE(view(victim).report.lost, std::uint64_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(view(victim).life, Life::Running, 30'000); // ends by itself
+    QTRY_COMPARE_WITH_TIMEOUT(view(victim).report.lost, std::uint64_t(1), 30'000);
 }
 
 void LocalInstancesTest::crashedLeaderIsReplacedAndComesBackAsAnother()
@@ -131,11 +131,11 @@ void LocalInstancesTest::crashedLeaderIsReplacedAndComesBackAsAnother()
     QVERIFY(!view(victim).report.believes);
     // Nothing was given back: the lease still stands in its name.
     QCOMPARE(m_server->apply(Read{m_lease, ReadDepth::Full})->record.holder, std::optional(holder));
-    QTRY_VERIFY(leader() != 0);
+    QTRY_VERIFY_WITH_TIMEOUT(leader() != 0, 30'000);
     m_instances->restart(victim);
     QCOMPARE(view(victim).life, Life::Running);
     QVERIFY(view(victim).holder != holder);
-    QTRY_COMPARE(view(victim).report.phase, Phase::Waiting);
+    QTRY_COMPARE_WITH_TIMEOUT(view(victim).report.phase, Phase::Waiting, 30'000);
 }
 
 void LocalInstancesTest::cutLeaderIsReplaced()
@@ -144,10 +144,10 @@ void LocalInstancesTest::cutLeaderIsReplaced()
     const std::uint64_t victim = leader();
     m_instances->cut(victim);
     QVERIFY(view(victim).cutOff);
-    QTRY_VERIFY(leader() != 0 && leader() != victim);
+    QTRY_VERIFY_WITH_TIMEOUT(leader() != 0 && leader() != victim, 30'000);
     m_instances->clearFaults();
     QVERIFY(!view(victim).cutOff);
-    QTRY_COMPARE(view(victim).report.phase, Phase::Waiting);
+    QTRY_COMPARE_WITH_TIMEOUT(view(victim).report.phase, Phase::Waiting, 30'000);
 }
 
 void LocalInstancesTest::stopsInTheBackground()
@@ -161,7 +161,7 @@ void LocalInstancesTest::stopsInTheBackground()
     QTRY_COMPARE_WITH_TIMEOUT(view(first).life, Life::Stopped, 15000);
     const std::uint64_t second = m_instances->views().back().id == first ? first - 1 : first + 1;
     m_instances->remove(second);
-    QTRY_COMPARE(m_instances->views().size(), std::size_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(m_instances->views().size(), std::size_t(1), 30'000);
     m_instances->remove(first);
     QVERIFY(m_instances->views().empty());
 }

@@ -208,7 +208,7 @@ void TestOperatorGate::clearedAndReacquired()
     Rig rig;
     rig.gate.allowWrites(1min);
     Contender a(rig.server, "a");
-    QTRY_VERIFY(rig.read().holder);
+    QTRY_VERIFY_WITH_TIMEOUT(rig.read().holder, 30'000);
     const ReleaseReport report = rig.release(rig.plan(OperatorVerb::Clear));
     QCOMPARE(report.outcome, ReleaseOutcome::Reacquired);
     QVERIFY2(
@@ -250,7 +250,7 @@ void TestOperatorGate::theHoldStands()
     Rig rig;
     rig.gate.allowWrites(1min);
     Contender a(rig.server, "a");
-    QTRY_VERIFY(rig.read().holder);
+    QTRY_VERIFY_WITH_TIMEOUT(rig.read().holder, 30'000);
     const ReleaseReport report = rig.release(rig.plan(OperatorVerb::Hold));
     QCOMPARE(report.outcome, ReleaseOutcome::Held);
     QCOMPARE(report.record->hold->by, std::string("op"));
@@ -262,7 +262,7 @@ void TestOperatorGate::askedHolderGivesBack()
     Rig rig;
     rig.gate.allowWrites(1min);
     Contender a(rig.server, "a");
-    QTRY_VERIFY(rig.read().holder);
+    QTRY_VERIFY_WITH_TIMEOUT(rig.read().holder, 30'000);
     Contender b(rig.server, "b");
     const ReleaseReport report = rig.release(rig.plan(OperatorVerb::Ask));
     QCOMPARE(report.outcome, ReleaseOutcome::Taken);

@@ -185,7 +185,7 @@ void PgAccessTest::tlsChecksTheName()
     QCOMPARE(noTls.error().kind, ErrorKind::BadConfig);
     server.enableTls("db.example");
     const std::string trust = "&sslrootcert=" + server.caFile();
-    QTRY_VERIFY(probe(parsed(plain + "require")).has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(probe(parsed(plain + "require")).has_value(), 30'000);
     const auto wrongName = probe(parsed(plain + "verify-full" + trust));
     QVERIFY(!wrongName);
     QCOMPARE(wrongName.error().kind, ErrorKind::Rejected);
@@ -226,7 +226,7 @@ void PgAccessTest::clientCertificate()
             parsed(url + "&sslcert=" + server.path("m.crt") + "&sslkey=" + key.toStdString()))
             .has_value();
     };
-    QTRY_VERIFY(works());
+    QTRY_VERIFY_WITH_TIMEOUT(works(), 30'000);
     const auto without = probe(parsed(url));
     QVERIFY(!without);
     QCOMPARE(without.error().kind, ErrorKind::Rejected);

@@ -156,7 +156,7 @@ void PgAdvisoryModeTest::handWrittenLoopsCompete()
     QVERIFY(!tries());
     QCOMPARE(run(*store, Renew{ours.lease, termOf(ours, reply), 500ms})->outcome, Outcome::Done);
     QCOMPARE(run(*store, Release{ours.lease, termOf(ours, reply)})->outcome, Outcome::Done);
-    QTRY_VERIFY(tries());
+    QTRY_VERIFY_WITH_TIMEOUT(tries(), 30'000);
     QCOMPARE(run(*store, acquireOf(lease.toStdString(), "ours"))->outcome, Outcome::Refused);
 }
 
@@ -179,7 +179,7 @@ void PgAdvisoryModeTest::showsWhoHoldsAndEndsTheSessionByHand()
     const auto cleared = run(*looker, clear);
     QVERIFY2(cleared, cleared ? "" : cleared.error().text().c_str());
     QCOMPARE(cleared->outcome, Outcome::Done);
-    QTRY_COMPARE(run(*store, Renew{ours.lease, term, 500ms})->outcome, Outcome::Lost);
+    QTRY_COMPARE_WITH_TIMEOUT(run(*store, Renew{ours.lease, term, 500ms})->outcome, Outcome::Lost, 30'000);
     const auto again = run(*looker, clear);
     QVERIFY(!again || again->outcome == Outcome::Conflict);
 }
@@ -193,7 +193,7 @@ void PgAdvisoryModeTest::lostTheMomentTheSessionIs()
     const FencingToken before = ours.elector.token();
     m_server->run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND "
                   "granted AND pid <> pg_backend_pid()");
-    QTRY_VERIFY_WITH_TIMEOUT(ours.diary.count(false) == 1, 5000);
+    QTRY_VERIFY_WITH_TIMEOUT(ours.diary.count(false) == 1, 30'000);
     QTRY_VERIFY_WITH_TIMEOUT(ours.elector.isLeader() && ours.elector.token() > before, 30'000);
     QVERIFY(ours.diary.followsGrammar());
 }
@@ -216,9 +216,9 @@ void PgAdvisoryModeTest::whoWaitsStandsInTheServersQueue()
     QVERIFY(seen && seen->record.candidates.size() == 1);
     QVERIFY(seen->record.candidates.front().find("waiter") != std::string::npos);
     QTest::qWait(6000); // longer than one turn in the queue
-    QTRY_COMPARE(waiting(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(waiting(), 1, 30'000);
     holder.reset(); // its session ends without a word
-    QTRY_VERIFY(waiter->elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(waiter->elector.isLeader(), 30'000);
     QVERIFY(waiter->elector.token() > term.token);
     QCOMPARE(waiting(), 0);
     waiter.reset();
@@ -290,7 +290,7 @@ void PgAdvisoryModeTest::tableModeWorksBehindATransactionPool()
     const BelieverWatch watch({&ours.elector, &theirs.elector});
     ours.elector.start();
     theirs.elector.start();
-    QTRY_VERIFY(ours.elector.isLeader() || theirs.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(ours.elector.isLeader() || theirs.elector.isLeader(), 30'000);
     QTest::qWait(2500);
     QVERIFY(ours.elector.isLeader() != theirs.elector.isLeader());
     QCOMPARE(watch.overlaps(), 0);

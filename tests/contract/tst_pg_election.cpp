@@ -84,10 +84,10 @@ void PgElectionTest::handsOverAtOnceWhenReleased()
     makeTable(uri);
     Candidate a(backendOf(uri), "a", 60s);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     Candidate b(backendOf(uri), "b", 60s);
     b.elector.start();
-    QTRY_VERIFY(b.elector.report().seen.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.report().seen.has_value(), 30'000);
     const FencingToken before = a.elector.token();
     a.elector.release();
     // Told by LISTEN: nobody waits for 60 s, nor for a poll of 20 s.
@@ -109,7 +109,7 @@ void PgElectionTest::takesOverAfterAnExpiry()
         LeaseId::observed("billing/scheduler"), *HolderId::parse("dead"), Nonce::random(), 2s};
     QVERIFY(store->execute({&dies, 1}, BootClock::now() + 5s).front());
     standby.elector.start();
-    QTRY_VERIFY(standby.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(standby.elector.isLeader(), 30'000);
     const auto early = m_server->run(
         "SELECT g.at - d.at < interval '2 s' FROM expiry.tenure_history d, expiry.tenure_history g "
         "WHERE d.holder = 'dead' AND g.holder <> 'dead'");
@@ -122,7 +122,7 @@ void PgElectionTest::keepsLeadingWhenItsSessionsAreKilled()
     makeTable(uri);
     Candidate a(backendOf(uri), "a", 3s);
     a.elector.start();
-    QTRY_VERIFY(a.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     const FencingToken term = a.elector.token();
     for (int i = 0; i < 4; ++i) {
         m_server->run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
@@ -141,14 +141,14 @@ void PgElectionTest::aStoppedServerEndsBeliefInTime()
     makeTable(server.socketUri());
     Pair pair(server.socketUri(), 1s);
     pair.start();
-    QTRY_VERIFY(pair.oneLeads());
+    QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
     const FencingToken before = pair.token();
     server.pause();
-    QTRY_VERIFY(!pair.a.elector.isLeader() && !pair.b.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(!pair.a.elector.isLeader() && !pair.b.elector.isLeader(), 30'000);
     server.resume();
     QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads() && pair.token() > before, 20'000);
     server.kill();
-    QTRY_VERIFY(!pair.a.elector.isLeader() && !pair.b.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(!pair.a.elector.isLeader() && !pair.b.elector.isLeader(), 30'000);
     server.start();
     QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
     QCOMPARE(pair.watch.overlaps(), 0);
@@ -161,15 +161,15 @@ void PgElectionTest::aRowLockedOverTheExpiryMakesNoSecondBeliever()
     makeTable(uri);
     Pair pair(uri, 1s);
     pair.start();
-    QTRY_VERIFY(pair.oneLeads());
+    QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
     const FencingToken before = pair.token();
     const auto keeper = m_server->session("keeper");
     for (int i = 0; i < 3; ++i) {
         QVERIFY(keeper->script(
             "BEGIN; SELECT FROM locked.tenure_lease FOR UPDATE", BootClock::now() + 5s));
-        QTRY_VERIFY(!pair.a.elector.isLeader() && !pair.b.elector.isLeader());
+        QTRY_VERIFY_WITH_TIMEOUT(!pair.a.elector.isLeader() && !pair.b.elector.isLeader(), 30'000);
         QVERIFY(keeper->script("COMMIT", BootClock::now() + 5s));
-        QTRY_VERIFY(pair.oneLeads());
+        QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
     }
     QVERIFY(pair.token() > before);
     QCOMPARE(pair.watch.overlaps(), 0);
@@ -185,7 +185,7 @@ void PgElectionTest::aFailoverMakesNoSecondBeliever()
     both.hosts.emplace_back("127.0.0.1", standby.port());
     Pair pair(both, 2s);
     pair.start();
-    QTRY_VERIFY(pair.oneLeads());
+    QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
     const FencingToken before = pair.token();
     primary->kill();
     standby.promote();
@@ -220,8 +220,8 @@ void PgElectionTest::aClockThatStepsAheadMakesNoSecondBeliever()
     makeTable(server.socketUri());
     Pair pair(server.socketUri(), 3s);
     pair.start();
-    QTRY_VERIFY(pair.oneLeads());
-    QTRY_VERIFY(pair.a.elector.report().seen || pair.b.elector.report().seen);
+    QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(pair.a.elector.report().seen || pair.b.elector.report().seen, 30'000);
     for (const char *step :
         {"+3600", "+0", "+90"}) { // an hour ahead, back again, a minute and a half
         const FencingToken before = pair.token();
@@ -238,7 +238,7 @@ void PgElectionTest::withoutATableItSaysWhatToDo()
 {
     Candidate a(backendOf(m_server->socketUri("nothing here")), "a", 2s);
     a.elector.start();
-    QTRY_VERIFY(a.elector.report().error.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.report().error.has_value(), 30'000);
     QCOMPARE(a.elector.report().error->kind, ErrorKind::BadConfig);
     QVERIFY(a.elector.report().error->remedy.find("tenurectl init") != std::string::npos);
     const auto made

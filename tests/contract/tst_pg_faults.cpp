@@ -140,8 +140,8 @@ void PgFaultsTest::timeIsJudgedAfterTheLock()
     auto renewal = std::async(std::launch::async, [&] {
         return run(*m_store, Renew{lease(), term, 30s});
     });
-    QTRY_COMPARE(waiting(), 1); // sent while the term still lives
-    QTRY_VERIFY(expired());
+    QTRY_COMPARE_WITH_TIMEOUT(waiting(), 1, 30'000); // sent while the term still lives
+    QTRY_VERIFY_WITH_TIMEOUT(expired(), 30'000);
     QVERIFY(keeper->script(end.toStdString(), in(5s)));
     const auto reply = renewal.get();
     QVERIFY2(reply, reply ? "" : reply.error().text().c_str());
@@ -164,8 +164,8 @@ void PgFaultsTest::aCarelessStatementWouldComeBackFromTheDead()
                   "RETURNING 1",
             {}, in(10s));
     });
-    QTRY_COMPARE(waiting(), 1);
-    QTRY_VERIFY(expired());
+    QTRY_COMPARE_WITH_TIMEOUT(waiting(), 1, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(expired(), 30'000);
     QVERIFY(keeper->script("COMMIT", in(5s)));
     QCOMPARE(careless.get()->size(), std::size_t{1});
 }
@@ -176,7 +176,7 @@ void PgFaultsTest::anAcquireThatWaitedCountsFromAfterTheLock()
     const auto keeper = m_server->session("keeper");
     QVERIFY(keeper->script("BEGIN; SELECT FROM " + m_schema + ".tenure_lease FOR UPDATE", in(5s)));
     auto grant = std::async(std::launch::async, [&] { return gain(*m_store, 30s); });
-    QTRY_COMPARE(waiting(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(waiting(), 1, 30'000);
     const std::string now(m_server->run("SELECT clock_timestamp()").text(0, 0));
     QVERIFY(keeper->script("COMMIT", in(5s)));
     (void)grant.get();
@@ -225,7 +225,7 @@ void PgFaultsTest::aSessionKilledInMidStatementIsUnknown()
     auto renewal = std::async(std::launch::async, [&] {
         return run(*m_store, Renew{lease(), term, 60s});
     });
-    QTRY_COMPARE(waiting(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(waiting(), 1, 30'000);
     m_server->run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
                   "application_name = 'tenure/store' AND wait_event_type = 'Lock'");
     const auto reply = renewal.get();
@@ -249,7 +249,7 @@ void PgFaultsTest::aStoppedServerIsUnknownAndThenFine()
     QCOMPARE(again.error().kind, ErrorKind::Unavailable);
     QVERIFY(BootClock::now() - began < 20s);
     m_server->resume();
-    QTRY_VERIFY(run(*m_store, Renew{lease(), term, 60s}).has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(run(*m_store, Renew{lease(), term, 60s}).has_value(), 30'000);
 }
 
 void PgFaultsTest::aKilledServerKeepsItsLeases()
@@ -283,7 +283,7 @@ void PgFaultsTest::halfOpenConnectionsEnd()
     QVERIFY(BootClock::now() - began < 20s);
     proxy.setMode(test::TcpProxy::Mode::Pass);
     proxy.cut();
-    QTRY_VERIFY(run(*store, Renew{lease(), term, 60s}).has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(run(*store, Renew{lease(), term, 60s}).has_value(), 30'000);
 }
 
 void PgFaultsTest::aLostAnswerIsRepeatedWithoutHarm()
@@ -332,7 +332,7 @@ void PgFaultsTest::noRoomForAnotherSession()
     QVERIFY(refused->what.find("no room") != std::string::npos);
     const auto last = std::move(stores.back());
     stores.clear();
-    QTRY_VERIFY(last->probe(in(5s)).has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(last->probe(in(5s)).has_value(), 30'000);
 }
 
 void PgFaultsTest::serverErrorsHaveTheirKind_data()
@@ -427,7 +427,7 @@ void PgFaultsTest::standbyAndFailover()
     const Term term = gain(*store, 1s);
     // The standby shows what there is and refuses a write.
     const auto looker = storeAt(standby.tcpUri());
-    QTRY_COMPARE(run(*looker, Read{lease(), ReadDepth::Full})->record.token, term.token);
+    QTRY_COMPARE_WITH_TIMEOUT(run(*looker, Read{lease(), ReadDepth::Full})->record.token, term.token, 30'000);
     const auto refused = run(*looker, Acquire{lease("other"), holder(), Nonce::random(), 1s});
     QVERIFY(!refused);
     QCOMPARE(refused.error().kind, ErrorKind::Unavailable);

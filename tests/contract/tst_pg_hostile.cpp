@@ -122,7 +122,7 @@ void TstPgHostile::advisoryKeysOfEveryShape()
     const auto cleared = once(*m_store, operateOn(read, OperatorVerb::Clear));
     QVERIFY2(cleared, cleared ? "" : cleared.error().text().c_str());
     QCOMPARE(cleared->outcome, Outcome::Done);
-    QTRY_VERIFY(!readOne(*m_store, listed.lease.name()).holder);
+    QTRY_VERIFY_WITH_TIMEOUT(!readOne(*m_store, listed.lease.name()).holder, 30'000);
     QVERIFY(!session->ask("SELECT 1", {}, soon())); // its client finds out at its next statement
     QVERIFY(!session->usable());
 }
@@ -133,7 +133,7 @@ void TstPgHostile::endingASessionLetsTheNextIn()
     const auto waiter = m_server->session("waiter");
     std::thread waiting(
         [&] { (void)waiter->ask("SELECT pg_advisory_lock(42)", {}, BootClock::now() + 30s); });
-    QTRY_COMPARE(readOne(*m_store, "advisory:42").candidates.size(), std::size_t(1));
+    QTRY_COMPARE_WITH_TIMEOUT(readOne(*m_store, "advisory:42").candidates.size(), std::size_t(1), 30'000);
     const LeaseRecord seen = readOne(*m_store, "advisory:42");
     QVERIFY(seen.candidates.front().starts_with("tenure/waiter@local pid "));
     QVERIFY(std::any_of(seen.facts.begin(), seen.facts.end(), [](const RecordFact &fact) {

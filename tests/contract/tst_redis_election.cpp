@@ -78,10 +78,10 @@ void RedisElectionTest::waitsForAPlainClientAndTakesOver()
     QCOMPARE(server.run({"SET", "billing/scheduler", "host-7:4711", "NX", "PX", "2500"}).text, std::string("OK"));
     Candidate ours(backendOf(server.socketUri()), "ours", 500ms);
     ours.elector.start();
-    QTRY_VERIFY(ours.elector.report().seen.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(ours.elector.report().seen.has_value(), 30'000);
     QCOMPARE(ours.elector.report().seen->holder.value_or(""), std::string("host-7:4711"));
     QVERIFY(!ours.elector.isLeader());
-    QTRY_VERIFY(ours.elector.isLeader());
+    QTRY_VERIFY_WITH_TIMEOUT(ours.elector.isLeader(), 30'000);
     // And the other way round: a plain client cannot take what we hold.
     QVERIFY(server.run({"SET", "billing/scheduler", "host-7:4711", "NX", "PX", "2500"}).text.empty());
 }
@@ -111,10 +111,10 @@ void RedisElectionTest::redisPyLockAndOursExclude()
     QCOMPARE(nextLine(), QByteArray("True"));
     Candidate ours(backendOf(server.socketUri()), "ours", 500ms);
     ours.elector.start();
-    QTRY_VERIFY(ours.elector.report().seen.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(ours.elector.report().seen.has_value(), 30'000);
     QVERIFY(!ours.elector.isLeader());
     rival.write("\n");
-    QTRY_VERIFY(ours.elector.isLeader()); // released: found without waiting for its 30 s
+    QTRY_VERIFY_WITH_TIMEOUT(ours.elector.isLeader(), 30'000); // released: found without waiting for its 30 s
     rival.write("\n");
     QCOMPARE(nextLine(), QByteArray("False"));
     QVERIFY(ours.elector.isLeader());
@@ -127,15 +127,15 @@ void RedisElectionTest::standbyCostsAtMostOneCommandASecond()
     RedisServer server;
     Candidate leader(backendOf(server.socketUri()), "leader", 3s);
     leader.elector.start();
-    QTRY_VERIFY_WITH_TIMEOUT(leader.elector.isLeader(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(leader.elector.isLeader(), 30'000);
     Candidate standby(backendOf(server.tcpUri()), "standby", 3s);
     standby.elector.start();
-    QTRY_VERIFY(standby.elector.report().seen.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(standby.elector.report().seen.has_value(), 30'000);
     // Its push channel stands too: from here on it only waits.
     const auto listeners = [&server] {
         return QString::fromStdString(server.run({"CLIENT", "LIST", "TYPE", "pubsub"}).text).count(QLatin1String("\n"));
     };
-    QTRY_COMPARE(listeners(), 2);
+    QTRY_COMPARE_WITH_TIMEOUT(listeners(), 2, 30'000);
     constexpr auto kSpan = 9s; // a rate over three leases
     const int sent = tcpCommandsWithin(server, kSpan);
     QVERIFY2(sent > 0, "a standby that asks nothing at all would trust its push channel blindly");
@@ -184,7 +184,7 @@ void RedisElectionTest::sentinelFailover()
         uri.hosts.emplace_back("127.0.0.1", sentinel->port());
     Candidate ours(backendOf(uri), "ours", 1s);
     ours.elector.start();
-    QTRY_VERIFY_WITH_TIMEOUT(ours.elector.isLeader(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(ours.elector.isLeader(), 30'000);
     const FencingToken before = ours.elector.token();
     // The sentinels must know each other and the replica before they can vote.
     QTRY_VERIFY_WITH_TIMEOUT(one.run({"SENTINEL", "CKQUORUM", "tenure"}).text.starts_with("OK"), 20'000);

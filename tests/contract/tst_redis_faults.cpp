@@ -150,7 +150,7 @@ void TstRedisFaults::aRestartedServerIsNotTrustedForOneTtl()
     server.start();
     Result<Reply> reply;
     const Acquire rival = acquireBy("b");
-    QTRY_VERIFY((reply = once(*store, rival)).has_value());
+    QTRY_VERIFY_WITH_TIMEOUT((reply = once(*store, rival)).has_value(), 30'000);
     QCOMPARE(reply->outcome, Outcome::Refused);
     QVERIFY(reply->epochBarrier && reply->retryIn && *reply->retryIn > 0ms);
     QCOMPARE(server.run({"EXISTS", "job"}).number, 0);
@@ -333,7 +333,7 @@ void TstRedisFaults::tooFewReplicasAreUnknown()
     const auto store = storeFor(uri);
     Result<Reply> reply;
     const Acquire acquire = acquireBy("b", 60ms);
-    QTRY_VERIFY(!(reply = once(*store, acquire, 400ms)));
+    QTRY_VERIFY_WITH_TIMEOUT(!(reply = once(*store, acquire, 400ms)), 30'000);
     QCOMPARE(reply.error().kind, ErrorKind::OutcomeUnknown);
 }
 
@@ -353,18 +353,18 @@ void TstRedisFaults::feedTellsAndReconnects()
         const std::lock_guard lock(mutex);
         events.push_back(event);
     });
-    QTRY_COMPARE(count(FeedEvent::Kind::Opened, ""), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(count(FeedEvent::Kind::Opened, ""), 1, 30'000);
     QVERIFY(events.front().renewals);
     server.run({"SET", "app:x", "somebody", "NX", "PX", "100"});
-    QTRY_VERIFY(count(FeedEvent::Kind::Changed, "x") >= 1);
-    QTRY_COMPARE(count(FeedEvent::Kind::Released, "x"), 1);
+    QTRY_VERIFY_WITH_TIMEOUT(count(FeedEvent::Kind::Changed, "x") >= 1, 30'000);
+    QTRY_COMPARE_WITH_TIMEOUT(count(FeedEvent::Kind::Released, "x"), 1, 30'000);
     server.run({"SET", "other:x", "1"});
     server.kill();
-    QTRY_VERIFY(count(FeedEvent::Kind::Closed, "") >= 1);
+    QTRY_VERIFY_WITH_TIMEOUT(count(FeedEvent::Kind::Closed, "") >= 1, 30'000);
     server.start();
-    QTRY_COMPARE(count(FeedEvent::Kind::Opened, ""), 2);
+    QTRY_COMPARE_WITH_TIMEOUT(count(FeedEvent::Kind::Opened, ""), 2, 30'000);
     server.run({"PUBLISH", "{app:y}:tenure:events", "released"});
-    QTRY_COMPARE(count(FeedEvent::Kind::Released, "y"), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(count(FeedEvent::Kind::Released, "y"), 1, 30'000);
     QCOMPARE(count(FeedEvent::Kind::Changed, "other:x"), 0);
     const Instant began = BootClock::now();
     feed->stop();

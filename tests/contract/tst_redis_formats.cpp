@@ -199,7 +199,7 @@ void TstRedisFormats::aPlainContenderIsHonoured()
     QCOMPARE(refused->outcome, Outcome::Refused);
     QCOMPARE(refused->record.holder.value_or(""), std::string("plain-client"));
     QVERIFY(refused->retryIn && *refused->retryIn <= 150ms);
-    QTRY_COMPARE(once(*m_store, acquire)->outcome, Outcome::Done);
+    QTRY_COMPARE_WITH_TIMEOUT(once(*m_store, acquire)->outcome, Outcome::Done, 30'000);
     QCOMPARE(m_server->run({"SET", "job", "plain-client", "NX", "PX", "150"}).type,
         redis::RespValue::Type::Nil);
 }
@@ -217,7 +217,7 @@ void TstRedisFormats::aDeletedKeyKeepsOthersOut()
     const Term term{first.holder, first.nonce, granted->record.token};
     QCOMPARE(once(*m_store, Renew{first.lease, term, 300ms})->outcome, Outcome::Lost);
     Result<Reply> later;
-    QTRY_VERIFY((later = once(*m_store, rival))->outcome == Outcome::Done);
+    QTRY_VERIFY_WITH_TIMEOUT((later = once(*m_store, rival))->outcome == Outcome::Done, 30'000);
     QVERIFY(later->record.token > granted->record.token);
 }
 

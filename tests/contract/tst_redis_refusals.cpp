@@ -75,7 +75,7 @@ void TstRedisRefusals::fullMemoryStopsNewTermsButNoLeader()
     RedisServer server({"--maxmemory-policy", "noeviction"});
     Candidate leader(makeRedisBackend(server.socketUri()).value(), "leader", 900ms);
     leader.elector.start();
-    QTRY_VERIFY_WITH_TIMEOUT(leader.elector.isLeader(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(leader.elector.isLeader(), 30'000);
     (void)server.run({"CONFIG", "SET", "maxmemory", "1"});
     const auto store = storeFor(server.socketUri());
     const auto refused = acquireAfterBarrier(*store);
@@ -85,7 +85,7 @@ void TstRedisRefusals::fullMemoryStopsNewTermsButNoLeader()
     QVERIFY(server.run({"EXISTS", "job"}).number == 0); // nothing half done
     // Two whole leases later it still leads: its renewals are taken.
     const Instant validUntil = leader.elector.report().validUntil;
-    QTRY_VERIFY(leader.elector.report().validUntil > validUntil + 1800ms);
+    QTRY_VERIFY_WITH_TIMEOUT(leader.elector.report().validUntil > validUntil + 1800ms, 30'000);
     QCOMPARE(leader.diary.count(false), 0U);
     // And gives back at once.
     leader.elector.stop(5s);
@@ -102,7 +102,7 @@ void TstRedisRefusals::aDiskThatCannotBeSavedTo()
     const auto failed = [&server] {
         return server.run({"INFO", "persistence"}).text.find("rdb_last_bgsave_status:err") != std::string::npos;
     };
-    QTRY_VERIFY_WITH_TIMEOUT(failed(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(failed(), 30'000);
     const auto store = storeFor(server.socketUri());
     const auto reply = acquireAfterBarrier(*store);
     QVERIFY(!reply);
@@ -150,12 +150,12 @@ void TstRedisRefusals::withoutTheRightToPublish()
     uri.password = "pw";
     Candidate a(makeRedisBackend(uri).value(), "a", 600ms);
     a.elector.start();
-    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(a.elector.isLeader(), 30'000);
     Candidate b(makeRedisBackend(uri).value(), "b", 600ms);
     b.elector.start();
-    QTRY_VERIFY(b.elector.report().seen.has_value());
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.report().seen.has_value(), 30'000);
     a.elector.stop(5s);
-    QTRY_VERIFY(b.elector.isLeader()); // found by looking, since nobody may tell
+    QTRY_VERIFY_WITH_TIMEOUT(b.elector.isLeader(), 30'000); // found by looking, since nobody may tell
     QVERIFY(a.diary.followsGrammar());
 }
 
@@ -168,7 +168,7 @@ void TstRedisRefusals::anIdleConnectionClosedByTheServer()
     // Renewals come 4 s apart: the server has closed the connection before each.
     for (int i = 0; i < 2; ++i) {
         const Instant before = leader.elector.report().validUntil;
-        QTRY_VERIFY_WITH_TIMEOUT(leader.elector.report().validUntil > before, 6000);
+        QTRY_VERIFY_WITH_TIMEOUT(leader.elector.report().validUntil > before, 30'000);
     }
     QCOMPARE(leader.diary.count(false), 0U);
 }
@@ -181,14 +181,14 @@ void TstRedisRefusals::aLateRenewalDoesNotReviveWhatWasReleased()
     uri.hosts.front().second = proxy.port();
     Candidate leader(makeRedisBackend(uri).value(), "leader", 1500ms);
     leader.elector.start();
-    QTRY_VERIFY_WITH_TIMEOUT(leader.elector.isLeader(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(leader.elector.isLeader(), 30'000);
     proxy.setMode(TcpProxy::Mode::SwallowReplies); // a renewal arrives, its answer does not
     const auto renewals = [&server] {
         const std::string renewed = server.run({"HGET", "{billing/scheduler}:tenure", "renewed_us"}).text;
         return renewed;
     };
     const std::string before = renewals();
-    QTRY_VERIFY(renewals() != before);
+    QTRY_VERIFY_WITH_TIMEOUT(renewals() != before, 30'000);
     proxy.setMode(TcpProxy::Mode::Pass);
     leader.elector.stop(5s);
     QCOMPARE(server.run({"EXISTS", "billing/scheduler"}).number, 0);

@@ -93,11 +93,11 @@ void TstCtlCampaign::takeover()
         }
         return nullptr;
     };
-    QTRY_VERIFY_WITH_TIMEOUT(leader() != nullptr, 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(leader() != nullptr, 30'000);
     Campaign *const old = leader();
     // All three are in the race before the leader is struck.
     for (const auto &campaign : all)
-        QTRY_VERIFY_WITH_TIMEOUT(campaign.get() == old || !campaign->last(QStringLiteral("following")).isEmpty(), 10'000);
+        QTRY_VERIFY_WITH_TIMEOUT(campaign.get() == old || !campaign->last(QStringLiteral("following")).isEmpty(), 30'000);
     const double oldToken = old->last(QStringLiteral("gained"))[QStringLiteral("token")].toDouble();
     const auto now = [] { return static_cast<double>(tenure::BootClock::now().time_since_epoch().count()); };
     old->signal(number);
@@ -109,11 +109,11 @@ void TstCtlCampaign::takeover()
         }
         return nullptr;
     };
-    QTRY_VERIFY_WITH_TIMEOUT(successor() != nullptr, 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(successor() != nullptr, 30'000);
     const QJsonObject gained = successor()->last(QStringLiteral("gained"));
     QVERIFY(gained[QStringLiteral("token")].toDouble() > oldToken);
     if (number == SIGTERM) {
-        QTRY_VERIFY_WITH_TIMEOUT(!old->last(QStringLiteral("stopped")).isEmpty(), 5'000);
+        QTRY_VERIFY_WITH_TIMEOUT(!old->last(QStringLiteral("stopped")).isEmpty(), 30'000);
         QVERIFY(bootNs(old->last(QStringLiteral("lost"))) < bootNs(gained));
         QVERIFY(bootNs(gained) - struckAt < 0.5e9); // handed over, not waited for
         QVERIFY(old->process().state() == QProcess::NotRunning || old->process().waitForFinished(5'000));
@@ -125,7 +125,7 @@ void TstCtlCampaign::takeover()
     }
     if (number == SIGSTOP) {
         old->signal(SIGCONT);
-        QTRY_VERIFY_WITH_TIMEOUT(!old->leads(), 5'000);
+        QTRY_VERIFY_WITH_TIMEOUT(!old->leads(), 30'000);
         QCOMPARE(old->last(QStringLiteral("gained"))[QStringLiteral("token")].toDouble(), oldToken);
         QVERIFY(successor()->leads());
     }
@@ -142,15 +142,15 @@ void TstCtlCampaign::aLeaderThatIsCutOffTellsItsLossFirst()
     TcpProxy proxy(m_redisPort);
     Campaign first(QStringLiteral("redis://127.0.0.1:%1").arg(proxy.port()), QStringLiteral("drill/x"),
         QStringLiteral("2s"), QStringLiteral("a"));
-    QTRY_VERIFY_WITH_TIMEOUT(first.leads(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(first.leads(), 30'000);
     Campaign second(url, QStringLiteral("drill/x"), QStringLiteral("2s"), QStringLiteral("b"));
-    QTRY_VERIFY_WITH_TIMEOUT(!second.last(QStringLiteral("following")).isEmpty(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!second.last(QStringLiteral("following")).isEmpty(), 30'000);
     proxy.setMode(TcpProxy::Mode::HalfOpen);
-    QTRY_VERIFY_WITH_TIMEOUT(second.leads(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(second.leads(), 30'000);
     QVERIFY(!first.leads());
     QVERIFY(bootNs(first.last(QStringLiteral("lost"))) < bootNs(second.last(QStringLiteral("gained"))));
     proxy.setMode(TcpProxy::Mode::Pass);
-    QTRY_VERIFY_WITH_TIMEOUT(!first.last(QStringLiteral("following")).isEmpty(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!first.last(QStringLiteral("following")).isEmpty(), 30'000);
 }
 
 void TstCtlCampaign::aForeignHolderIsSeen()
@@ -172,7 +172,7 @@ void TstCtlCampaign::aForeignHolderIsSeen()
     QVERIFY(lease[QStringLiteral("remaining_ms")].toInt() > 50'000);
     Campaign ours(url, QStringLiteral("jobs"), QStringLiteral("2s"), QStringLiteral("a"));
     QTRY_COMPARE_WITH_TIMEOUT(ours.last(QStringLiteral("following"))[QStringLiteral("holder")].toString(),
-        QStringLiteral("someone-else"), 10'000);
+        QStringLiteral("someone-else"), 30'000);
     QVERIFY(!ours.leads());
 }
 
@@ -190,11 +190,11 @@ void TstCtlCampaign::aWallClockAnHourAheadTakesNothing()
     if (url.isEmpty())
         url = QStringLiteral("sqlite://%1/leases.db").arg(m_dir->path());
     Campaign first(url, QStringLiteral("drill/x"), QStringLiteral("1s"), QStringLiteral("a"));
-    QTRY_VERIFY_WITH_TIMEOUT(first.leads(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(first.leads(), 30'000);
     Campaign second(url, QStringLiteral("drill/x"), QStringLiteral("1s"), QStringLiteral("b"),
         {QStringLiteral("LD_PRELOAD=") + shifted, QStringLiteral("FAKETIME=+3600s"),
             QStringLiteral("FAKETIME_DONT_FAKE_MONOTONIC=1"), QStringLiteral("ASAN_OPTIONS=verify_asan_link_order=0")});
-    QTRY_VERIFY_WITH_TIMEOUT(!second.last(QStringLiteral("following")).isEmpty(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!second.last(QStringLiteral("following")).isEmpty(), 30'000);
     const QString told = second.last(QStringLiteral("following"))[QStringLiteral("at")].toString();
     QVERIFY(QDateTime::fromString(told, Qt::ISODateWithMs) > QDateTime::currentDateTimeUtc().addSecs(3000));
     // As long as the first renews, and it renews, three leases long, the other waits.
@@ -203,7 +203,7 @@ void TstCtlCampaign::aWallClockAnHourAheadTakesNothing()
     QVERIFY(first.leads());
     QVERIFY(second.last(QStringLiteral("gained")).isEmpty());
     first.signal(SIGKILL);
-    QTRY_VERIFY_WITH_TIMEOUT(second.leads(), 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(second.leads(), 30'000);
     QVERIFY(bootNs(second.last(QStringLiteral("gained"))) > from + 3e9);
 }
 

@@ -95,7 +95,7 @@ void TstCtlCommands::aListedLeaseHasEveryKeyOfTheContract()
         QStringLiteral("remaining_ms"), QStringLiteral("uncertainty_ms"), QStringLiteral("acquired_at"),
         QStringLiteral("renewed_at"), QStringLiteral("transitions"), QStringLiteral("server_time"),
         QStringLiteral("observed_at"), QStringLiteral("freshness"), QStringLiteral("candidates"),
-        QStringLiteral("hold"), QStringLiteral("note")};
+        QStringLiteral("hold"), QStringLiteral("note"), QStringLiteral("facts")};
     wanted.sort();
     for (const QJsonValue &lease : leases)
         QCOMPARE(lease.toObject().keys(), wanted);

@@ -240,7 +240,7 @@ void TestCtlHistory::prometheusReadsTheMetrics()
     // A parser that is not ours: the one of Prometheus' own Python client.
     QProcess python;
     dieWithParent(python);
-    python.start(s("python3"), {s("-c"), s("import sys\n"
+    python.start(s("/usr/bin/python3"), {s("-c"), s("import sys\n"
                                            "from prometheus_client.parser import text_string_to_metric_families as f\n"
                                            "n = [m for m in f(sys.stdin.read())]\n"
                                            "assert all(m.documentation for m in n)\n"
