@@ -198,7 +198,8 @@ void TestCtlHistory::aReleaseIsNotedBeforeAndAfter()
     const Ran released = runCtl({s("release"), url, s("billing"), s("--holder"), holder, s("--mode"), s("clear"),
                                     s("--reason"), s("INC-4711"), s("--yes"), s("--wait"), s("5s"), s("--journal"), journal},
         30'000);
-    QVERIFY2(released.code == 0 || released.code == 4, released.err);
+    // A healthy holder may well take it back at once, which release says with another code.
+    QVERIFY2(released.out.contains("Released"), released.out + released.err);
     const Ran told = runCtl({s("history"), s("--journal"), journal, s("--json")});
     QVERIFY2(told.out.contains("\"reason\":\"INC-4711\"") && told.out.contains("\"intent\":1"), told.out);
     const Ran verified = runCtl({s("history"), s("--journal"), journal, s("--verify")});
