@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/work/open_work_queue.h"
+#include "core/work/queue_names.h"
 #include "tests/support/postgres_server.h"
 #include "work_contract.h"
 
@@ -31,6 +32,7 @@ private slots:
         m_server = std::make_unique<PostgresServer>();
     }
     void aRestartLosesNothing();
+    void namesAreLookedAt();
 
 private:
     std::unique_ptr<PostgresServer> m_server;
@@ -51,6 +53,23 @@ void TstWorkPostgres::aRestartLosesNothing()
     };
     QTRY_VERIFY_WITH_TIMEOUT(asked(), 20'000);
     QCOMPARE(settled->front(), Settled::Done);
+}
+
+void TstWorkPostgres::namesAreLookedAt()
+{
+    const auto uri = m_server->socketUri("names");
+    const auto names = std::move(*openQueueNames(uri));
+    QCOMPARE(names->read(soon()).error().kind, ErrorKind::NotFound); // no schema
+    m_server->run("CREATE SCHEMA names");
+    QCOMPARE(names->read(soon()).error().kind, ErrorKind::NotFound); // no table
+    for (const char *name : {"zebra", "a 'x'"})
+        QVERIFY((*openWorkQueue(uri, name))->enqueue(std::array{NewItem{"x"}}, soon()));
+    QCOMPARE(names->read(soon()).value(), (std::vector<std::string>{"a 'x'", "zebra"}));
+    m_server->kill();
+    QCOMPARE(names->read(BootClock::now() + std::chrono::seconds(2)).error().kind, ErrorKind::Unavailable);
+    m_server->start();
+    const auto isBack = [&] { return names->read(soon()).has_value(); };
+    QTRY_VERIFY_WITH_TIMEOUT(isBack(), 20'000);
 }
 
 QTEST_GUILESS_MAIN(TstWorkPostgres)

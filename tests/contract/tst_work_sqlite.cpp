@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/work/open_work_queue.h"
+#include "core/work/queue_names.h"
 #include "work_contract.h"
 
 #include <QTemporaryDir>
@@ -27,6 +28,7 @@ protected:
 private slots:
     void aRebootEndsEveryClaim();
     void otherStoresAreRefused();
+    void namesAreLookedAt();
 
 private:
     [[nodiscard]] std::string path() const { return m_dir.filePath(QStringLiteral("work.db")).toStdString(); }
@@ -57,6 +59,21 @@ void TstWorkSqlite::otherStoresAreRefused()
     QVERIFY(!redis);
     QCOMPARE(redis.error().kind, ErrorKind::Unsupported);
     QCOMPARE(openWorkQueue(*StoreUri::parse("sqlite:///x/y.db"), "").error().kind, ErrorKind::BadConfig);
+}
+
+void TstWorkSqlite::namesAreLookedAt()
+{
+    QCOMPARE(openQueueNames(*StoreUri::parse("redis://localhost")).error().kind, ErrorKind::Unsupported);
+    const QString file = m_dir.filePath(QStringLiteral("names.db"));
+    const auto uri = *StoreUri::parse("sqlite://" + file.toStdString());
+    const auto names = std::move(*openQueueNames(uri));
+    QCOMPARE(names->read(soon()).error().kind, ErrorKind::NotFound);
+    QVERIFY(!QFile::exists(file)); // a look makes nothing
+    for (const char *name : {"zebra", "a \xc3\xa4 'x'"})
+        QVERIFY(openWorkQueue(uri, name).value()->init(false, soon()));
+    QCOMPARE(names->read(soon()).value(), (std::vector<std::string>{"a \xc3\xa4 'x'", "zebra"}));
+    QVERIFY(QFile::remove(file));
+    QCOMPARE(names->read(soon()).error().kind, ErrorKind::NotFound); // not what an unlinked file still says
 }
 
 QTEST_GUILESS_MAIN(TstWorkSqlite)
