@@ -37,6 +37,11 @@ const char *verbText(OperatorVerb verb)
 
 std::array<QString, 6> rowOf(const Session &session, const AuditEntry &entry)
 {
+    if (entry.retry) {
+        return {timeText(entry.at, SystemClock::instance().wall()), shownText(entry.by), session.profile().name,
+            AuditView::tr("RETRY %1").arg(shownText(retryObject(*entry.retry))), shownText(entry.retry->reason),
+            entry.retried ? shownText(retrySentence(*entry.retry, *entry.retried)) : AuditView::tr("intent")};
+    }
     const Seen &seen = entry.plan.expected;
     return {timeText(entry.at, SystemClock::instance().wall()), shownText(entry.by), session.profile().name,
         QLatin1String(verbText(entry.plan.verb)) + QLatin1Char(' ') + shownText(entry.plan.lease.name())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ctl/commands.h"
 #include "app/ctl/lease_json.h"
+#include "app/ctl/release_plan.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
-#include "core/runtime/operator_gate.h"
+#include "core/runtime/journal_tap.h"
 #include "core/work/open_work_queue.h"
 
 #include <cstdlib>
@@ -26,6 +27,8 @@ struct WorkOptions {
     std::int64_t id = 0;
     bool all = false;
     bool dryRun = false;
+    std::string reason;
+    std::string journal = Journal::defaultPath();
 };
 
 constexpr const char *kExamples = R"(
@@ -171,9 +174,18 @@ Exit retry(const WorkOptions &options, WorkQueue &queue, Output &output)
 {
     if ((options.id == 0) != options.all)
         return complainUsage("Say which: --id ID, or --all for every dead letter");
-    OperatorGate gate(nullptr, SystemClock::instance(), {});
+    const std::string where = uriOf(options)->display(); // it was opened, so it can be read
+    Journal::Options keep;
+    keep.path = options.journal;
+    const auto journal = std::make_shared<Journal>(keep);
+    journal->describe({where, where, where});
+    OperatorGate gate(nullptr, SystemClock::instance(), journaledAudit(journal, where, {}));
     gate.allowWrites(std::chrono::minutes(1)); // typing the command is the person's word
-    const auto done = gate.retryDead(queue, options.id);
+    const RetryPlan plan{options.queue, options.id, operatorName(),
+        options.reason.empty() ? "none given" : options.reason};
+    const RetryResult done = gate.retryDead(queue, plan);
+    if (journal->status().state != JournalState::Writing)
+        std::cerr << "tenurectl: this retry is not in the journal: " << journal->status().sentence << "\n";
     if (!done)
         return complain(done.error());
     output.line(std::to_string(*done) + " back to pending");
@@ -222,6 +234,9 @@ void addWorkCommand(CLI::App &app, Chosen &chosen)
     CLI::App *again = addAction(*work, "retry", "Dead letters become pending again", options, chosen, retry);
     again->add_option("--id", options->id, "This one")->type_name("ID");
     again->add_flag("--all", options->all, "Every one");
+    again->add_option("--reason", options->reason, "Why, for the audit trail")->type_name("TEXT");
+    again->add_option("--journal", options->journal, "Where the retry is noted; default the user's journal")
+        ->type_name("FILE");
 }
 
 } // namespace tenure::ctl

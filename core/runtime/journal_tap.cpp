@@ -32,6 +32,17 @@ JournalAction actionOf(const AuditEntry& entry, const std::string& connection)
     JournalAction action;
     action.at = entry.at;
     action.by = entry.by;
+    if (entry.retry) {
+        action.lease.connection = connection;
+        action.verb = "retry";
+        action.expected = printable(retryObject(*entry.retry), 400);
+        action.reason = entry.retry->reason;
+        if (entry.retried) {
+            action.outcome = outcomeWord(*entry.retried);
+            action.sentence = retrySentence(*entry.retry, *entry.retried);
+        }
+        return action;
+    }
     action.lease = {connection, entry.plan.lease};
     action.verb = verbWord(entry.plan.verb);
     action.expected = printable(entry.plan.expected.holder) + "/"
@@ -93,13 +104,13 @@ OperatorGate::Audit journaledAudit(
     return [journal = std::move(journal), connection = std::move(connection), intents,
                then = std::move(then)](const AuditEntry& entry) {
         JournalAction action = actionOf(entry, connection);
-        if (entry.outcome) {
+        if (!entry.isIntent()) {
             const std::lock_guard lock(intents->mutex);
             if (const auto known = intents->ids.extract(std::this_thread::get_id()))
                 action.intent = known.mapped();
         }
         const auto id = journal->record(std::move(action), kIntentWait);
-        if (id && !entry.outcome) {
+        if (id && entry.isIntent()) {
             const std::lock_guard lock(intents->mutex);
             intents->ids[std::this_thread::get_id()] = *id;
         }

@@ -29,29 +29,39 @@ ReleaseReport finished(ReleaseOutcome outcome, Error error)
     return report;
 }
 
+/// Nobody acts without a name and a reason.
+std::optional<Error> problemOf(const std::string& by, const std::string& reason, const char* deed)
+{
+    Error error;
+    error.kind = ErrorKind::BadConfig;
+    if (reason.find_first_not_of(" \t\r\n") == std::string::npos) {
+        error.what = "A reason is required";
+        error.remedy = "Say why " + std::string(deed) + "; it is kept with your name";
+        return error;
+    }
+    if (by.empty()) {
+        error.what = "It must be known who does that";
+        error.remedy = "Give the operator's name";
+        return error;
+    }
+    return std::nullopt;
+}
+
 /// What is wrong with the plan itself, whatever the backend says.
 std::optional<Error> problemOf(const ReleasePlan& plan, const StoreTraits& traits)
 {
-    Error error;
-    error.where = traits.display;
-    error.kind = ErrorKind::BadConfig;
     const bool can = plan.verb == OperatorVerb::Ask ? traits.canAsk
         : plan.verb == OperatorVerb::Hold           ? traits.canHold
                                                     : traits.canClear;
-    if (plan.reason.find_first_not_of(" \t\r\n") == std::string::npos) {
-        error.what = "A reason is required";
-        error.remedy = "Say why the lease is released; it is kept with your name";
-    } else if (plan.by.empty()) {
-        error.what = "It must be known who releases";
-        error.remedy = "Give the operator's name";
-    } else if (!can) {
-        error.kind = ErrorKind::Unsupported;
-        error.what = "This backend cannot do that";
-        error.remedy = "Choose another way of releasing";
-    } else {
-        return std::nullopt;
+    std::optional<Error> problem = problemOf(plan.by, plan.reason, "the lease is released");
+    if (!problem && !can) {
+        problem = fail(ErrorKind::Unsupported, "This backend cannot do that", {},
+            "Choose another way of releasing")
+                      .value();
     }
-    return error;
+    if (problem)
+        problem->where = traits.display;
+    return problem;
 }
 
 ReleaseReport refused(const LeaseRecord& now)
@@ -250,11 +260,26 @@ Result<std::string> OperatorGate::init(bool dryRun)
     return m_backend->makeStore()->init(dryRun, m_clock.now() + kCallTimeout);
 }
 
-Result<std::uint64_t> OperatorGate::retryDead(WorkQueue& queue, std::int64_t id)
+RetryResult OperatorGate::retryDead(WorkQueue& queue, const RetryPlan& plan)
 {
+    const auto record = [&](std::optional<RetryResult> result) {
+        if (m_audit) {
+            AuditEntry entry{m_clock.wall(), plan.by, m_backend ? m_backend->traits().display : "", {}, {}};
+            entry.retry = plan;
+            entry.retried = std::move(result);
+            m_audit(entry);
+        }
+    };
+    record(std::nullopt);
+    RetryResult result = 0;
     if (auto denied = refusal())
-        return fail(std::move(*denied));
-    return queue.retryDead(id, m_clock.now() + kCallTimeout);
+        result = fail(std::move(*denied));
+    else if (auto problem = problemOf(plan.by, plan.reason, "it is retried"))
+        result = fail(std::move(*problem));
+    else
+        result = queue.retryDead(plan.id, m_clock.now() + kCallTimeout);
+    record(result);
+    return result;
 }
 
 } // namespace tenure

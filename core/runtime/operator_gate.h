@@ -60,13 +60,30 @@ struct ReleaseForecast {
 [[nodiscard]] ReleaseForecast forecastRelease(const StoreTraits& traits, const LeaseStatus& status,
     OperatorVerb verb, Milliseconds duration, Instant now);
 
-/// Intent before, outcome after; kept by the journal, shown in the audit list.
+/// Dead letters of a work queue, made pending again as a person confirmed it.
+struct RetryPlan {
+    std::string queue;
+    std::int64_t id = 0; ///< 0: all of them
+    std::string by;
+    std::string reason; ///< required
+};
+[[nodiscard]] std::string retryObject(const RetryPlan& plan); ///< "dead letter 17 of invoices"
+/// How many became pending again.
+using RetryResult = Result<std::uint64_t>;
+[[nodiscard]] const char* outcomeWord(const RetryResult& result); ///< "retried", "denied" ...
+[[nodiscard]] std::string retrySentence(const RetryPlan& plan, const RetryResult& result);
+
+/// Intent before, outcome after; kept by the journal, shown in the audit list. Tells of a release,
+/// or else of a retry.
 struct AuditEntry {
     WallTime at;
     std::string by;
     std::string connection;
     ReleasePlan plan;
     std::optional<ReleaseReport> outcome; ///< nothing: this is the intent
+    std::optional<RetryPlan> retry = {}; ///< then `plan` and `outcome` say nothing
+    std::optional<RetryResult> retried = {};
+    [[nodiscard]] bool isIntent() const { return !outcome && !retried; }
 };
 
 /// The only way to a write that a person causes. Read-only until operator mode is switched on,
@@ -92,9 +109,10 @@ public:
     [[nodiscard]] ReleaseReport dryRun(const ReleasePlan& plan);
     /// Makes what must exist. Denied while read-only, except `dryRun`.
     [[nodiscard]] Result<std::string> init(bool dryRun);
-    /// Dead letters of `queue` become pending again; `id` 0: all of them. How many. Denied while
-    /// read-only. Blocks up to a call timeout.
-    [[nodiscard]] Result<std::uint64_t> retryDead(WorkQueue& queue, std::int64_t id);
+    /// Dead letters of `queue`, which is the one that the plan names, become pending again. Denied
+    /// while read-only; BadConfig: no reason, or nobody who gives it; OutcomeUnknown: they may be.
+    /// Blocks up to a call timeout.
+    RetryResult retryDead(WorkQueue& queue, const RetryPlan& plan);
 
 private:
     [[nodiscard]] std::optional<Error> refusal() const;
