@@ -3,6 +3,7 @@
 #include "core/sim/sound_client.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tenure::sim
 {
@@ -236,6 +237,40 @@ private:
     RequestId m_lastRequest = 0;
 };
 
+/// Nobody elected it: it begins when it is started and ends when its work is done.
+class UnelectedClient final : public Client
+{
+public:
+    explicit UnelectedClient(ClientHost &host) : m_host(host) { }
+
+    void start() override
+    {
+        m_works = true;
+        m_host.gained();
+    }
+    void timer() override { }
+    void answered(const Ask &, const StoreAnswer &, Instant) override { }
+    void giveBack() override
+    {
+        if (std::exchange(m_works, false))
+            m_host.lost(LossReason::GivenBack);
+    }
+    void stop() override
+    {
+        giveBack();
+        m_host.stopped();
+    }
+    [[nodiscard]] Instant believesUntil() const override { return m_works ? Instant::max() : Instant(); }
+    [[nodiscard]] Instant wakeAt() const override { return Instant::max(); }
+    [[nodiscard]] FencingToken token() const override { return {}; }
+    [[nodiscard]] std::uint64_t serial() const override { return 0; }
+    [[nodiscard]] std::string phase() const override { return m_works ? "working" : "done"; }
+
+private:
+    ClientHost &m_host;
+    bool m_works = false;
+};
+
 } // namespace
 
 const char *clientWord(ClientKind kind)
@@ -257,6 +292,8 @@ const char *clientWord(ClientKind kind)
         return "unsafe_deadline";
     case ClientKind::NoJitter:
         return "no_jitter";
+    case ClientKind::NoElection:
+        return "no_election";
     }
     return "?";
 }
@@ -266,6 +303,8 @@ std::unique_ptr<Client> makeClient(
 {
     if (kind == ClientKind::Sound || kind == ClientKind::IgnoresLoss)
         return std::make_unique<SoundClient>(timing, plant, host);
+    if (kind == ClientKind::NoElection)
+        return std::make_unique<UnelectedClient>(host);
     return std::make_unique<NaiveClient>(kind, timing, host);
 }
 

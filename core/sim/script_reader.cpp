@@ -17,7 +17,7 @@ constexpr int kMostInstances = 400;
 
 std::optional<ClientKind> clientNamed(std::string_view word)
 {
-    for (int i = 0; i <= static_cast<int>(ClientKind::NoJitter); ++i) {
+    for (int i = 0; i <= static_cast<int>(ClientKind::NoElection); ++i) {
         if (word == clientWord(static_cast<ClientKind>(i)))
             return static_cast<ClientKind>(i);
     }

@@ -21,6 +21,7 @@ enum class ClientKind {
     IgnoresLoss, ///< sound, but its work never looks whether it still leads
     UnsafeDeadline, ///< believes for longer than the lease lasts, counted from the answer
     NoJitter, ///< sound rules of waiting, but everybody polls in step
+    NoElection, ///< asks nobody and does all of the work, as a line in cron on each machine does
 };
 [[nodiscard]] const char *clientWord(ClientKind kind); ///< "naive_setnx"
 

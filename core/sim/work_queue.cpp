@@ -42,6 +42,19 @@ WorkQueue::Answer WorkQueue::claim(int who, FencingToken token, std::uint64_t se
     return Answer::Done;
 }
 
+WorkQueue::Answer WorkQueue::next(int who, int &item)
+{
+    const std::size_t mine = m_own[who]; // the same again until it had its effect
+    if (mine >= m_items.size())
+        return Answer::Empty;
+    WorkItem &taken = m_items[mine];
+    if (taken.state == WorkItem::State::Pending)
+        taken.state = WorkItem::State::Processing;
+    taken.by = who;
+    item = static_cast<int>(mine);
+    return Answer::Done;
+}
+
 WorkQueue::Answer WorkQueue::effect(int who, FencingToken token, std::uint64_t serial, int item)
 {
     const bool refused = fenced(token, serial);
@@ -49,6 +62,8 @@ WorkQueue::Answer WorkQueue::effect(int who, FencingToken token, std::uint64_t s
         ++m_score[Metric::RejectedWrites];
         return Answer::Refused;
     }
+    if (const auto own = m_own.find(who); own != m_own.end() && own->second == static_cast<std::size_t>(item))
+        ++own->second;
     WorkItem &one = m_items[static_cast<std::size_t>(item)];
     if (m_spec.idempotent && !one.effects.empty())
         return Answer::Done;

@@ -29,6 +29,8 @@ public:
     enum class Answer { Done, Refused, Empty };
     /// The next item to work on: one that nobody has, else one that an earlier term left.
     [[nodiscard]] Answer claim(int who, FencingToken token, std::uint64_t serial, int &item);
+    /// The next item that `who` has not worked on: for somebody who goes through the whole list alone.
+    [[nodiscard]] Answer next(int who, int &item);
     /// The item's effect on the world. Answers Done also when a key made it harmless.
     [[nodiscard]] Answer effect(int who, FencingToken token, std::uint64_t serial, int item);
     [[nodiscard]] Answer acknowledge(FencingToken token, std::uint64_t serial, int item);
@@ -44,6 +46,7 @@ private:
     Scorecard &m_score;
     std::vector<WorkItem> m_items;
     std::size_t m_firstOpen = 0; ///< all before are done
+    std::map<int, std::size_t> m_own; ///< how far those are who go through the list alone
     FencingToken m_largest;
     std::uint64_t m_latest = 0; ///< the latest grant that asked for anything here
     bool m_lastWasStale = false;

@@ -103,7 +103,9 @@ void World::atQueue(std::uint64_t place)
     Packet packet = take(place);
     const bool claim = packet.work == Packet::Work::Claim;
     if (claim) {
-        packet.workAnswer = m_queue->claim(packet.node, packet.token, packet.serial, packet.item);
+        const bool elected = m_nodes[static_cast<std::size_t>(packet.node)]->kind != ClientKind::NoElection;
+        packet.workAnswer = elected ? m_queue->claim(packet.node, packet.token, packet.serial, packet.item)
+                                    : m_queue->next(packet.node, packet.item);
     } else if (packet.work == Packet::Work::Effect) {
         const std::int64_t stale = m_score[Metric::UnsafeWrites];
         packet.workAnswer = m_queue->effect(packet.node, packet.token, packet.serial, packet.item);
@@ -132,6 +134,10 @@ void World::fromQueue(Node &node, const Packet &packet)
         return setWorks(node, false); // fenced off: another leads
     if (packet.work == Packet::Work::Claim && node.stage == Node::Stage::Claiming) {
         node.stage = done ? Node::Stage::Working : Node::Stage::Idle;
+        if (!done && node.kind == ClientKind::NoElection) { // the job is over
+            setWorks(node, false);
+            return node.client->giveBack();
+        }
         if (!done) {
             workAfter(node, m_setup.work.check);
             return node.client->workDone(); // who locks for one item has none to lock for

@@ -45,6 +45,8 @@ QString lifeWord(NodeView::Life life)
 
 QString beliefWords(const NodeView &view)
 {
+    if (view.client == sim::ClientKind::NoElection)
+        return view.works ? SimColumn::tr("▶ asks nobody") : SimColumn::tr("○ its job is done");
     if (!view.claims)
         return SimColumn::tr("○ follower");
     if (view.validFor == Duration::max())
