@@ -6,6 +6,8 @@
 #include "core/journal/journal_export.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace tenure
 {
@@ -15,6 +17,8 @@ namespace
 constexpr int kLanePixels = 800;
 constexpr std::size_t kMostLeases = 40;
 constexpr std::size_t kMostEvents = 500;
+constexpr std::size_t kMostCharts = 10;
+constexpr int kCells = 100;
 
 /// Text within a Markdown table or paragraph: nothing in it means anything.
 std::string plain(const std::string& bytes)
@@ -35,6 +39,48 @@ std::string whole(const WindowSummary& sum)
         + durationText(sum.longestGap);
 }
 
+/// Bars of eight heights; a blank where nobody looked.
+std::string bars(const std::vector<DensityCell>& cells)
+{
+    static constexpr std::array kBars{"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
+    std::uint64_t most = 0;
+    for (const DensityCell& cell : cells)
+        most = std::max(most, cell.transitions);
+    std::string out;
+    for (const DensityCell& cell : cells) {
+        const std::size_t step = most == 0 ? 0 : (cell.transitions * (kBars.size() - 1) + most - 1) / most;
+        out += cell.observed < 0.05 ? " " : kBars[step];
+    }
+    return out;
+}
+
+void addChanges(std::string& out, const IncidentReport& report)
+{
+    for (const IncidentReport::Density& row : report.density)
+        out += "\nChanges on " + plain(report.connectionName(row.connection)) + " over the time (blank: not observed):\n\n    "
+            + bars(row.cells) + "\n";
+}
+
+/// How the renewals were, in a sentence; empty when there were too few.
+std::string renewalsText(const std::vector<RenewalBucket>& renewals)
+{
+    std::uint64_t count = 0;
+    std::uint64_t late = 0;
+    Duration most{};
+    double headroom = 1;
+    for (const RenewalBucket& bucket : renewals) {
+        count += bucket.count;
+        late += bucket.late;
+        most = std::max(most, bucket.intervalMost);
+        headroom = std::min(headroom, bucket.headroomLeast);
+    }
+    if (count == 0)
+        return {};
+    return " " + std::to_string(count) + " renewals, " + std::to_string(late) + " of them late, at most "
+        + durationText(most) + " apart, the least time left " + std::to_string(std::lround(headroom * 100))
+        + " % of the ttl.";
+}
+
 void addLeases(std::string& out, const IncidentReport& report)
 {
     out += "\n## Who led when\n";
@@ -42,7 +88,7 @@ void addLeases(std::string& out, const IncidentReport& report)
         out += "\nNothing happened to any lease in this time.\n";
     for (const IncidentReport::Lease& lease : report.leases) {
         out += "\n### " + plain(lease.key.lease.name()) + " on " + plain(report.connectionName(lease.key.connection))
-            + "\n\n" + whole(lease.summary) + ".\n\n| from | to | who led | token | for |\n|---|---|---|---|---|\n";
+            + "\n\n" + whole(lease.summary) + "." + renewalsText(lease.renewals) + "\n\n| from | to | who led | token | for |\n|---|---|---|---|---|\n";
         for (const TermSegment& term : lease.lane.segments) {
             std::string who;
             switch (term.kind) {
@@ -167,12 +213,18 @@ Result<IncidentReport> gatherIncident(JournalQuery& query, const JournalFilter& 
         if (!lane)
             return fail(lane.error());
         lease.lane = std::move(*lane);
+        if (static_cast<std::size_t>(&lease - report.leases.data()) >= kMostCharts)
+            continue;
+        if (auto renewals = query.renewals(lease.key, window, 2 * kCells))
+            lease.renewals = std::move(*renewals);
     }
     for (const JournalConnection& one : *connections) {
         if (std::none_of(leases->begin(), leases->end(),
                 [&](const LeaseKey& key) { return key.connection == one.id; }))
             continue;
         report.connections.push_back(one);
+        if (auto cells = query.density(one.id, window, kCells))
+            report.density.push_back({one.id, std::move(*cells)});
         const auto blind = query.notObserved(one.id, window);
         for (const TimeWindow& stretch : blind ? *blind : std::vector<TimeWindow>())
             report.notObserved.emplace_back(one.id, stretch);
@@ -196,6 +248,7 @@ std::string incidentMarkdown(const IncidentReport& report)
     for (const std::string& note : report.notes)
         out += "- Note: " + plain(note) + "\n";
     out += "- Times are of the clock of the machine that watched, in UTC.\n";
+    addChanges(out, report);
     addLeases(out, report);
     addEvents(out, report);
     addDeeds(out, report);

@@ -16,6 +16,31 @@ namespace
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kPage = 1000;
+constexpr std::size_t kMostDeeds = 100'000;
+
+std::string nameOf(const std::vector<JournalConnection>& connections, const std::string& id)
+{
+    for (const JournalConnection& one : connections) {
+        if (one.id == id)
+            return one.name;
+    }
+    return id;
+}
+
+/// The parts of the window that are in none of `blind`.
+std::vector<TimeWindow> observedParts(TimeWindow window, const std::vector<TimeWindow>& blind)
+{
+    std::vector<TimeWindow> out;
+    WallTime at = window.from;
+    for (const TimeWindow& stretch : blind) {
+        if (stretch.from > at)
+            out.push_back({at, stretch.from});
+        at = stretch.to;
+    }
+    if (at < window.to)
+        out.push_back({at, window.to});
+    return out;
+}
 
 Json text(const std::string& bytes)
 {
@@ -175,6 +200,52 @@ Result<void> eachEvent(JournalQuery& query, const JournalFilter& filter,
                 return {};
         }
     }
+    return {};
+}
+
+Result<void> eachCsvLine(
+    JournalQuery& query, const JournalFilter& filter, const std::function<bool(const std::string&)>& take)
+{
+    const auto connections = query.connections();
+    if (!connections)
+        return fail(connections.error());
+    if (!take(eventCsvHeader()))
+        return {};
+    return eachEvent(query, filter, [&](const JournalEvent& event) {
+        return take(eventCsvLine(event, nameOf(*connections, event.lease.connection)));
+    });
+}
+
+Result<void> eachJsonLine(JournalQuery& query, const JournalFilter& filter, TimeWindow window,
+    const std::function<bool(const std::string&)>& take)
+{
+    const auto connections = query.connections();
+    if (!connections)
+        return fail(connections.error());
+    bool goesOn = true;
+    for (const JournalConnection& one : *connections) {
+        if (!filter.connection.empty() && filter.connection != one.id)
+            continue;
+        const auto blind = query.notObserved(one.id, window);
+        if (!blind)
+            return fail(blind.error());
+        for (const TimeWindow& part : observedParts(window, *blind))
+            goesOn = goesOn && take(observedJsonLine(one.name, part));
+    }
+    const auto told = eachEvent(query, filter, [&](const JournalEvent& event) {
+        goesOn = goesOn && take(eventJsonLine(event, nameOf(*connections, event.lease.connection)));
+        return goesOn;
+    });
+    if (!told)
+        return told;
+    const auto actions = query.actions(filter, 0, kMostDeeds);
+    const auto alerts = query.alerts(filter, 0, kMostDeeds);
+    if (!actions || !alerts)
+        return fail(!actions ? actions.error() : alerts.error());
+    for (auto action = actions->rbegin(); goesOn && action != actions->rend(); ++action)
+        goesOn = take(actionJsonLine(*action, nameOf(*connections, action->lease.connection)));
+    for (auto alert = alerts->rbegin(); goesOn && alert != alerts->rend(); ++alert)
+        goesOn = take(alertJsonLine(*alert, nameOf(*connections, alert->lease.connection)));
     return {};
 }
 

@@ -32,6 +32,13 @@ namespace tenure
 [[nodiscard]] Result<void> eachEvent(JournalQuery& query, const JournalFilter& filter,
     const std::function<bool(const JournalEvent&)>& take);
 
+/// Everything that matches as lines without their newline: a header and changes; or when it was
+/// observed, changes, what operators did, and alerts. `take` returns false to stop.
+[[nodiscard]] Result<void> eachCsvLine(JournalQuery& query, const JournalFilter& filter,
+    const std::function<bool(const std::string&)>& take);
+[[nodiscard]] Result<void> eachJsonLine(JournalQuery& query, const JournalFilter& filter, TimeWindow window,
+    const std::function<bool(const std::string&)>& take);
+
 /// Reads the lines that this file writes (others are counted and passed over) into the journal at
 /// `path`, which is made when absent. Returns how many were taken in.
 struct Imported {

@@ -41,6 +41,8 @@ private Q_SLOTS:
     void healthJudgesTiming_data();
     void healthJudgesTiming();
     void previewAgreesWithWhatWasRaised();
+    void renewalsArePreviewedByTheMinute();
+    void everyRuleIsPreviewedOrSaysWhyNot();
 };
 
 void TestRuleBook::badRulesNameEveryProblem()
@@ -211,7 +213,7 @@ void TestRuleBook::previewAgreesWithWhatWasRaised()
     QVERIFY(preview.has_value());
     std::map<std::string, int> count;
     for (const auto& raised : preview->raised)
-        ++count[raised.rule];
+        ++count[definitionOf(raised.rule).name];
     QCOMPARE(count, (std::map<std::string, int>{{"churn", 1}, {"leaderless", 1}, {"token-regressed", 1}}));
     QVERIFY(preview->raised.front().clearedAt.has_value());
     QVERIFY(preview->complete);
@@ -219,6 +221,71 @@ void TestRuleBook::previewAgreesWithWhatWasRaised()
         book(R"({"rules": [{"rule": "churn", "transitions": 50}, {"rule": "leaderless", "at-least": "20m"}]})"),
         *query, {}, {wall, wall + 1h});
     QCOMPARE(lenient->raised.size(), 2U); // short terms still churn; tokens still regress
+}
+
+/// Ten minutes of good renewals, ten of slow ones, ten of a slow store.
+void TestRuleBook::renewalsArePreviewedByTheMinute()
+{
+    const QTemporaryDir folder;
+    Journal::Options options;
+    options.path = folder.filePath(QStringLiteral("j.db")).toStdString();
+    ManualClock clock;
+    Journal journal(options, clock);
+    const Instant start = clock.now();
+    const WallTime wall = clock.wall();
+    journal.observed("c", start, 5s);
+    Transition t;
+    t.lease = kLease;
+    t.kind = TransitionKind::Appeared;
+    t.newHolder = "a";
+    t.token = FencingToken{7};
+    t.at = start + 1s;
+    journal.append("c", t);
+    const auto renew = [&](Duration every, Duration until, Duration roundTrip) {
+        while (clock.now() < start + until) {
+            clock.advance(every);
+            RenewalSeen seen;
+            seen.at = clock.now();
+            seen.interval = every;
+            seen.headroom = 1 - std::chrono::duration<double>(every) / std::chrono::duration<double>(15s);
+            seen.late = every > 7500ms;
+            journal.append({"c", kLease}, seen, roundTrip);
+            journal.observed("c", clock.now(), 30s);
+        }
+    };
+    renew(5s, 10min, 1ms);
+    renew(13s, 20min, 1ms);
+    renew(5s, 30min, 6s);
+    QVERIFY(journal.flush(10s));
+    auto query = JournalQuery::open(options.path);
+    const auto quiet = whatWouldHaveFired(RuleBook(), *query, {}, {wall, wall + 10min});
+    QVERIFY(quiet.has_value());
+    QCOMPARE(quiet->raised.size(), 0U);
+    QVERIFY(quiet->renewals >= 115 && quiet->renewals <= 120); // minutes begin where they begin
+    const auto preview = whatWouldHaveFired(RuleBook(), *query, {}, {wall, wall + 30min});
+    QVERIFY(preview.has_value());
+    for (const RuleId rule : {RuleId::Late, RuleId::Headroom, RuleId::UnsafeTiming, RuleId::ShortTtl})
+        QVERIFY2(preview->countOf(rule) == 1, definitionOf(rule).name);
+    QCOMPARE(preview->countOf(RuleId::Leaderless), 0U);
+    for (const RulePreview::Raised& raised : preview->raised) {
+        const WallTime least = raised.rule == RuleId::ShortTtl ? wall + 20min : wall + 10min;
+        QVERIFY2(raised.firstAt >= least && raised.firstAt < least + 3min, definitionOf(raised.rule).name);
+        QVERIFY2(raised.clearedAt.has_value() == (raised.rule != RuleId::ShortTtl), definitionOf(raised.rule).name);
+    }
+}
+
+void TestRuleBook::everyRuleIsPreviewedOrSaysWhyNot()
+{
+    int exactly = 0;
+    int roughly = 0;
+    for (const RuleDefinition& rule : ruleCatalogue()) {
+        const Replayability how = replayability(rule.id);
+        exactly += how.how == Replayable::Exactly ? 1 : 0;
+        roughly += how.how == Replayable::ByTheMinute ? 1 : 0;
+        QVERIFY2((how.how == Replayable::Exactly) == std::string_view(how.why).empty(), rule.name);
+    }
+    QCOMPARE(exactly, 5);
+    QCOMPARE(roughly, 5);
 }
 
 QTEST_GUILESS_MAIN(TestRuleBook)
