@@ -185,18 +185,18 @@ Exit campaign(const CampaignOptions &options, Output &output)
 
 } // namespace
 
-void addCampaignCommand(CLI::App &app, Chosen &chosen)
+void addCampaignCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<CampaignOptions>();
-    CLI::App *command = app.add_subcommand("campaign", "Compete for a lease until stopped");
-    addUrlAndLease(*command, options->named);
-    CLI::Option *id = command->add_option("--id", options->id, "Who competes; default: tenurectl")->type_name("ID");
-    addTimingOptions(*command, options->timing);
-    command->add_flag("--exit-on-loss", options->exitOnLoss, "End with exit code 7 when leadership is lost");
-    command->add_flag("--json", options->json, "One JSON object a change");
-    command->footer(kExamples);
-    command->callback([options, id, &chosen] {
-        options->idGiven = id->count() > 0;
+    CommandNode command = app.subcommand("campaign", "Compete for a lease until stopped");
+    addUrlAndLease(command, options->named);
+    const CommandOption id = command.option("--id", options->id, "Who competes; default: tenurectl").typeName("ID");
+    addTimingOptions(command, options->timing);
+    command.flag("--exit-on-loss", options->exitOnLoss, "End with exit code 7 when leadership is lost");
+    command.flag("--json", options->json, "One JSON object a change");
+    command.footer(kExamples);
+    command.onChosen([options, id, &chosen] {
+        options->idGiven = id.given();
         chosen = [options](Output &output) { return campaign(*options, output); };
     });
 }

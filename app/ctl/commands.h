@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/ctl/command_line.h"
 #include "app/ctl/exit_code.h"
 #include "app/ctl/output.h"
 #include "app/ctl/target.h"
@@ -10,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 
 namespace tenure::ctl
 {
@@ -19,22 +19,22 @@ namespace tenure::ctl
 using Chosen = std::function<Exit(Output &)>;
 
 // Each adds its command with options, help and examples, and fills `chosen` when it was typed.
-void addListCommand(CLI::App &app, Chosen &chosen);
-void addShowCommand(CLI::App &app, Chosen &chosen);
-void addCampaignCommand(CLI::App &app, Chosen &chosen);
-void addReleaseCommand(CLI::App &app, Chosen &chosen);
-void addDoctorCommand(CLI::App &app, Chosen &chosen);
-void addInitCommand(CLI::App &app, Chosen &chosen);
-void addWorkCommand(CLI::App &app, Chosen &chosen);
-void addHistoryCommand(CLI::App &app, Chosen &chosen);
-void addMetricsCommand(CLI::App &app, Chosen &chosen);
-void addSimulateCommand(CLI::App &app, Chosen &chosen);
-void addDrillCommand(CLI::App &app, Chosen &chosen);
+void addListCommand(CommandNode &app, Chosen &chosen);
+void addShowCommand(CommandNode &app, Chosen &chosen);
+void addCampaignCommand(CommandNode &app, Chosen &chosen);
+void addReleaseCommand(CommandNode &app, Chosen &chosen);
+void addDoctorCommand(CommandNode &app, Chosen &chosen);
+void addInitCommand(CommandNode &app, Chosen &chosen);
+void addWorkCommand(CommandNode &app, Chosen &chosen);
+void addHistoryCommand(CommandNode &app, Chosen &chosen);
+void addMetricsCommand(CommandNode &app, Chosen &chosen);
+void addSimulateCommand(CommandNode &app, Chosen &chosen);
+void addDrillCommand(CommandNode &app, Chosen &chosen);
 /// `words`: what stood behind "--", COMMAND and its arguments.
-void addRunCommand(CLI::App &app, Chosen &chosen, std::vector<std::string> words);
+void addRunCommand(CommandNode &app, Chosen &chosen, std::vector<std::string> words);
 
 /// The positional arguments that most commands share.
-void addUrl(CLI::App &command, Named &named);
-void addUrlAndLease(CLI::App &command, Named &named);
+void addUrl(CommandNode &command, Named &named);
+void addUrlAndLease(CommandNode &command, Named &named);
 
 } // namespace tenure::ctl

@@ -99,14 +99,14 @@ Exit doctor(const DoctorOptions &options, Output &output)
 
 } // namespace
 
-void addDoctorCommand(CLI::App &app, Chosen &chosen)
+void addDoctorCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<DoctorOptions>();
-    CLI::App *command = app.add_subcommand("doctor", "Check a connection step by step");
-    addUrlAndLease(*command, options->named);
-    command->add_flag("--json", options->json, "The steps as a JSON object");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("doctor", "Check a connection step by step");
+    addUrlAndLease(command, options->named);
+    command.flag("--json", options->json, "The steps as a JSON object");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return doctor(*options, output); };
     });
 }

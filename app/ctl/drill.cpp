@@ -67,6 +67,7 @@ Result<DrillPlan> planOf(const DrillOptions &options, const std::string &lease)
         return fail(ErrorKind::BadConfig, "--times is 1 to 1000");
     plan.lease = *id;
     plan.times = options.times;
+    plan.own = options.spawn;
     plan.maxGap = *gap;
     plan.hold = std::chrono::ceil<Milliseconds>(*hold);
     plan.by = operatorName();
@@ -210,24 +211,24 @@ Exit runDrill(const DrillOptions &options, Output &output)
 
 } // namespace
 
-void addDrillCommand(CLI::App &app, Chosen &chosen)
+void addDrillCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<DrillOptions>();
-    CLI::App *command = app.add_subcommand("drill", "Fail a lease over on purpose and measure it");
-    addUrlAndLease(*command, options->named);
-    command->add_option("--act", options->act, "ask (default), hold, clear, pause or crash")->type_name("ACT");
-    command->add_option("--times", options->times, "How often; default: 1")->type_name("N");
-    command->add_option("--max-gap", options->maxGap, "Longest time without a leader; default: 5s")->type_name("TIME");
-    command->add_option("--hold", options->hold, "hold: how long nobody leads; ask: how long the holder stays out; default: 3s")->type_name("TIME");
-    command->add_option("--spawn", options->spawn, "Start so many instances of its own first")->type_name("N");
-    command->add_option("--ttl", options->ttl, "Of those; default: 5s")->type_name("TIME");
-    command->add_option("--report", options->report, "Write a report, .md or .html")->type_name("FILE");
-    command->add_option("--reason", options->reason, "Why, for the audit trail")->type_name("TEXT");
-    command->add_option("--journal", options->journal, "Where it is noted; default the user's journal")->type_name("FILE");
-    command->add_flag("--yes,-y", options->yes, "Do not ask");
-    command->add_flag("--json", options->json, "One JSON object at the end");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("drill", "Fail a lease over on purpose and measure it");
+    addUrlAndLease(command, options->named);
+    command.option("--act", options->act, "ask (default), hold, clear, pause or crash").typeName("ACT");
+    command.option("--times", options->times, "How often; default: 1").typeName("N");
+    command.option("--max-gap", options->maxGap, "Longest time without a leader; default: 5s").typeName("TIME");
+    command.option("--hold", options->hold, "hold: how long nobody leads; ask: how long the holder stays out; default: 3s").typeName("TIME");
+    command.option("--spawn", options->spawn, "Start so many instances of its own first").typeName("N");
+    command.option("--ttl", options->ttl, "Of those; default: 5s").typeName("TIME");
+    command.option("--report", options->report, "Write a report, .md or .html").typeName("FILE");
+    command.option("--reason", options->reason, "Why, for the audit trail").typeName("TEXT");
+    command.option("--journal", options->journal, "Where it is noted; default the user's journal").typeName("FILE");
+    command.flag("--yes,-y", options->yes, "Do not ask");
+    command.flag("--json", options->json, "One JSON object at the end");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return runDrill(*options, output); };
     });
 }

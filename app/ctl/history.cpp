@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ctl/commands.h"
+#include "app/ctl/zone_text.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 #include "core/journal/incident_report.h"
@@ -24,6 +25,7 @@ struct HistoryOptions {
     std::string until;
     std::string report;
     std::string import;
+    std::string times;
     bool json = false;
     bool csv = false;
     bool verify = false;
@@ -41,7 +43,8 @@ Examples:
   tenurectl history --import theirs.jsonl --journal theirs.db    from their --json into a journal
 
 The console keeps the journal; without it: tenurectl list URL --watch --journal FILE
-Times are of the clock of the machine that watched.)";
+Times are of the clock of the machine that watched; in UTC, or as the console's settings or --times say.
+What programs read (--json, --csv, --report) is always UTC with Z.)";
 
 Result<WallTime> moment(const std::string &text, WallTime now)
 {
@@ -114,9 +117,9 @@ Exit showSummary(JournalQuery &query, const Asked &asked, Output &output)
 Exit showForPeople(JournalQuery &query, const Asked &asked, Output &output)
 {
     const auto told = eachEvent(query, asked.filter, [&](const JournalEvent &event) {
-        return output.line(output.painted(Ink::Muted, rfc3339(event.at)) + "  " + asked.name(event.lease.connection)
+        return output.line(output.painted(Ink::Muted, stampText(event.at)) + "  " + asked.name(event.lease.connection)
             + "  " + printable(event.lease.lease.name()) + "  " + transitionWord(event.kind) + ": "
-            + event.explanation + (event.inBlindSpot ? " (while nobody looked)" : ""));
+            + zoned(event.explanation, event.at) + (event.inBlindSpot ? " (while nobody looked)" : ""));
     });
     if (!told)
         return complain(told.error());
@@ -124,7 +127,7 @@ Exit showForPeople(JournalQuery &query, const Asked &asked, Output &output)
     if (!actions)
         return complain(actions.error());
     for (auto action = actions->rbegin(); action != actions->rend(); ++action) {
-        output.line(rfc3339(action->at) + "  " + asked.name(action->lease.connection) + "  "
+        output.line(stampText(action->at) + "  " + asked.name(action->lease.connection) + "  "
             + printable(action->lease.lease.name()) + "  " + printable(action->by) + " "
             + output.painted(Ink::Strong, action->verb) + ", expecting " + printable(action->expected)
             + (action->outcome.empty() ? ", because \"" + printable(action->reason) + "\""
@@ -135,43 +138,16 @@ Exit showForPeople(JournalQuery &query, const Asked &asked, Output &output)
 
 Exit showCsv(JournalQuery &query, const Asked &asked, Output &output)
 {
-    output.line(eventCsvHeader());
-    const auto told = eachEvent(query, asked.filter, [&](const JournalEvent &event) {
-        return output.line(eventCsvLine(event, asked.name(event.lease.connection)));
-    });
+    const auto told = eachCsvLine(query, asked.filter, [&](const std::string &line) { return output.line(line); });
     return told ? Exit::Done : complain(told.error());
 }
 
 /// When was observed, what changed, what people did, alerts: everything that --import can use and more.
 Exit showJson(JournalQuery &query, const Asked &asked, Output &output)
 {
-    for (const JournalConnection &one : asked.connections) {
-        if (!asked.filter.connection.empty() && asked.filter.connection != one.id)
-            continue;
-        const auto blind = query.notObserved(one.id, asked.window);
-        if (!blind)
-            return complain(blind.error());
-        WallTime at = asked.window.from;
-        for (const TimeWindow &stretch : *blind) {
-            if (stretch.from > at)
-                output.line(observedJsonLine(one.name, {at, stretch.from}));
-            at = stretch.to;
-        }
-        if (at < asked.window.to)
-            output.line(observedJsonLine(one.name, {at, asked.window.to}));
-    }
-    const auto told = eachEvent(query, asked.filter, [&](const JournalEvent &event) {
-        return output.line(eventJsonLine(event, asked.name(event.lease.connection)));
-    });
-    const auto actions = query.actions(asked.filter, 0, 100'000);
-    const auto alerts = query.alerts(asked.filter, 0, 100'000);
-    if (!told || !actions || !alerts)
-        return complain(!told ? told.error() : !actions ? actions.error() : alerts.error());
-    for (auto action = actions->rbegin(); action != actions->rend(); ++action)
-        output.line(actionJsonLine(*action, asked.name(action->lease.connection)));
-    for (auto alert = alerts->rbegin(); alert != alerts->rend(); ++alert)
-        output.line(alertJsonLine(*alert, asked.name(alert->lease.connection)));
-    return Exit::Done;
+    const auto told = eachJsonLine(
+        query, asked.filter, asked.window, [&](const std::string &line) { return output.line(line); });
+    return told ? Exit::Done : complain(told.error());
 }
 
 Exit writeReport(JournalQuery &query, const Asked &asked, const std::string &path, Output &output)
@@ -224,6 +200,12 @@ Exit history(const HistoryOptions &options, Output &output)
             return complainUsage("--import needs --journal FILE: somebody else's history stays out of your own");
         return import(options, output);
     }
+    if (!options.times.empty()) {
+        const auto zone = zoneNamed(options.times);
+        if (!zone)
+            return complainUsage("--times is utc, local or both");
+        useZone(*zone);
+    }
     auto query = JournalQuery::open(options.journal);
     if (!query)
         return complain(query.error());
@@ -244,25 +226,27 @@ Exit history(const HistoryOptions &options, Output &output)
 
 } // namespace
 
-void addHistoryCommand(CLI::App &app, Chosen &chosen)
+void addHistoryCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<HistoryOptions>();
-    CLI::App *command = app.add_subcommand("history", "Show what happened: changes, gaps, operators, alerts");
-    command->add_option("--lease", options->lease, "Only names that match (* and ?)")->type_name("GLOB");
-    command->add_option("--connection", options->connection, "Only this connection (name or id)")->type_name("NAME");
-    command->add_option("--since", options->since, "From then on: 1h, or a time; default 24h")->type_name("TIME");
-    command->add_option("--until", options->until, "Until then; default now")->type_name("TIME");
-    auto *json = command->add_flag("--json", options->json, "One JSON object a line");
-    command->add_flag("--csv", options->csv, "CSV, safe for spreadsheets")->excludes(json);
-    command->add_option("--report", options->report, "Write an incident report: FILE.md, .html or .svg")
-        ->type_name("FILE");
-    command->add_flag("--verify", options->verify, "Check the chain of operators' actions");
-    command->add_option("--import", options->import, "Take the lines of a --json export into --journal")
-        ->type_name("FILE");
-    command->add_option("--journal", options->journal, "The journal to read; default the user's own")
-        ->type_name("FILE");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("history", "Show what happened: changes, gaps, operators, alerts");
+    command.option("--lease", options->lease, "Only names that match (* and ?)").typeName("GLOB");
+    command.option("--connection", options->connection, "Only this connection (name or id)").typeName("NAME");
+    command.option("--since", options->since, "From then on: 1h, or a time; default 24h").typeName("TIME");
+    command.option("--until", options->until, "Until then; default now").typeName("TIME");
+    command.option("--times", options->times, "Tell people's times in: utc, local, both; default as in the console")
+        .typeName("ZONE");
+    const CommandOption json = command.flag("--json", options->json, "One JSON object a line");
+    command.flag("--csv", options->csv, "CSV, safe for spreadsheets").excludes(json);
+    command.option("--report", options->report, "Write an incident report: FILE.md, .html or .svg")
+        .typeName("FILE");
+    command.flag("--verify", options->verify, "Check the chain of operators' actions");
+    command.option("--import", options->import, "Take the lines of a --json export into --journal")
+        .typeName("FILE");
+    command.option("--journal", options->journal, "The journal to read; default the user's own")
+        .typeName("FILE");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return history(*options, output); };
     });
 }

@@ -41,14 +41,14 @@ Exit init(const InitOptions &options, Output &output)
 
 } // namespace
 
-void addInitCommand(CLI::App &app, Chosen &chosen)
+void addInitCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<InitOptions>();
-    CLI::App *command = app.add_subcommand("init", "Make what must exist first, such as a table");
-    addUrl(*command, options->named);
-    command->add_flag("--dry-run", options->dryRun, "Show it, make nothing");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("init", "Make what must exist first, such as a table");
+    addUrl(command, options->named);
+    command.flag("--dry-run", options->dryRun, "Show it, make nothing");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return init(*options, output); };
     });
 }

@@ -127,19 +127,19 @@ Exit list(const ListOptions &options, Output &output)
 
 } // namespace
 
-void addListCommand(CLI::App &app, Chosen &chosen)
+void addListCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<ListOptions>();
-    CLI::App *command = app.add_subcommand("list", "Show all leases and who holds them");
-    addUrl(*command, options->named);
-    command->add_option("--filter", options->filter, "Only names that match (* and ?)")
-        ->type_name("GLOB");
-    command->add_flag("--watch,-w", options->watch, "Stay and show every change");
-    command->add_flag("--json", options->json, "JSON; with --watch one object a line");
-    command->add_option("--journal", options->journal, "With --watch: keep what is seen in this file")
-        ->type_name("FILE");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("list", "Show all leases and who holds them");
+    addUrl(command, options->named);
+    command.option("--filter", options->filter, "Only names that match (* and ?)")
+        .typeName("GLOB");
+    command.flag("--watch,-w", options->watch, "Stay and show every change");
+    command.flag("--json", options->json, "JSON; with --watch one object a line");
+    command.option("--journal", options->journal, "With --watch: keep what is seen in this file")
+        .typeName("FILE");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return list(*options, output); };
     });
 }

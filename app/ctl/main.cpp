@@ -8,15 +8,15 @@
 namespace tenure::ctl
 {
 
-void addUrl(CLI::App &command, Named &named)
+void addUrl(CommandNode &command, Named &named)
 {
-    command.add_option("URL", named.url, "Where the leases are; default: $TENURE_URL")->type_name("");
+    command.option("URL", named.url, "Where the leases are; default: $TENURE_URL").typeName("");
 }
 
-void addUrlAndLease(CLI::App &command, Named &named)
+void addUrlAndLease(CommandNode &command, Named &named)
 {
     addUrl(command, named);
-    command.add_option("LEASE", named.lease, "Name of the lease")->type_name("");
+    command.option("LEASE", named.lease, "Name of the lease").typeName("");
 }
 
 namespace
@@ -28,6 +28,8 @@ Where leases are (URL):
   sqlite:///var/lib/app/leases.db          one file, for the processes of one machine
   redis://[user:pass@]host:6379/0          also rediss:// (TLS), redis+unix:///path,
                                            redis+sentinel://h1,h2/master
+  postgresql://[user@]host/db              also ?mode=advisory, service files, PG* variables
+  kubernetes:                              by kubeconfig; or kubernetes://CONTEXT/NAMESPACE
 Set TENURE_URL to leave the URL out, TENURE_PASSWORD to keep the password off the command line.
 
 Start here:
@@ -51,32 +53,13 @@ std::vector<std::string> cutCommand(int &argc, char **argv)
     return {mark + 1, end};
 }
 
-Exit parsed(CLI::App &app, int argc, char **argv, Exit &code)
-{
-    try {
-        app.parse(argc, argv);
-        return Exit::Done;
-    } catch (const CLI::Success &wanted) { // --help, --version
-        code = static_cast<Exit>(app.exit(wanted));
-    } catch (const CLI::ParseError &error) {
-        std::string command = "tenurectl";
-        for (const CLI::App *chosen : app.get_subcommands())
-            command += " " + chosen->get_name();
-        code = complainUsage(std::string(error.what()) + ". See " + command + " --help");
-    }
-    return Exit::Usage;
-}
-
 int run(int argc, char **argv)
 {
     // A reader that goes away and a server that closes are errors of a write, not a reason to die.
     std::signal(SIGPIPE, SIG_IGN);
-    CLI::App app("See who leads, compete for leadership, and give it up: leases on SQLite and Redis",
-        "tenurectl");
-    app.set_version_flag("--version", "tenurectl " TENURE_VERSION);
-    app.require_subcommand(0, 1);
-    app.footer(kFooter);
-    app.get_formatter()->column_width(28);
+    CommandLine line("See who leads, compete for leadership, and give it up: leases on SQLite, Redis, PostgreSQL and Kubernetes",
+        TENURE_VERSION, kFooter);
+    CommandNode app = line.root();
     Chosen chosen;
     addListCommand(app, chosen);
     addShowCommand(app, chosen);
@@ -90,9 +73,8 @@ int run(int argc, char **argv)
     addDrillCommand(app, chosen);
     addWorkCommand(app, chosen);
     addRunCommand(app, chosen, cutCommand(argc, argv));
-    Exit code = Exit::Done;
-    if (parsed(app, argc, argv, code) != Exit::Done)
-        return static_cast<int>(code);
+    if (const auto ended = line.parse(argc, argv))
+        return static_cast<int>(*ended);
     if (!chosen)
         return static_cast<int>(complainUsage("A command is missing. See tenurectl --help"));
     Output output;

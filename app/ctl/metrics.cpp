@@ -124,19 +124,19 @@ Exit metrics(const MetricsOptions &options, Output &output)
 
 } // namespace
 
-void addMetricsCommand(CLI::App &app, Chosen &chosen)
+void addMetricsCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<MetricsOptions>();
-    CLI::App *command = app.add_subcommand("metrics", "Serve what is watched to Prometheus");
-    command->add_option("URL", options->urls, "Where the leases are; default: $TENURE_URL")->type_name("");
-    command->add_option("--listen", options->listen, "Address; default 127.0.0.1:9468")->type_name("HOST:PORT");
-    command->add_option("--filter", options->filter, "Only names that match (* and ?)")->type_name("GLOB");
-    command->add_option("--webhook", options->webhook,
-        "Send alerts there as signed JSON; its key is $TENURE_WEBHOOK_SECRET")->type_name("URL");
-    command->add_option("--alertmanager", options->alertmanager, "Send alerts to this Alertmanager")
-        ->type_name("URL");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("metrics", "Serve what is watched to Prometheus");
+    command.option("URL", options->urls, "Where the leases are; default: $TENURE_URL").typeName("");
+    command.option("--listen", options->listen, "Address; default 127.0.0.1:9468").typeName("HOST:PORT");
+    command.option("--filter", options->filter, "Only names that match (* and ?)").typeName("GLOB");
+    command.option("--webhook", options->webhook,
+        "Send alerts there as signed JSON; its key is $TENURE_WEBHOOK_SECRET").typeName("URL");
+    command.option("--alertmanager", options->alertmanager, "Send alerts to this Alertmanager")
+        .typeName("URL");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return metrics(*options, output); };
     });
 }

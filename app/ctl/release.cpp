@@ -227,27 +227,27 @@ Exit release(const ReleaseOptions &options, Output &output)
 
 } // namespace
 
-void addReleaseCommand(CLI::App &app, Chosen &chosen)
+void addReleaseCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<ReleaseOptions>();
-    CLI::App *command = app.add_subcommand("release", "Take a lease from its holder, on purpose");
-    addUrlAndLease(*command, options->named);
-    command->add_option("--holder", options->holder, "Who holds it now, as list shows it")
-        ->type_name("HOLDER")->required();
-    command->add_option("--token", options->token, "Under which token it is held now")->type_name("N");
-    command->add_option("--mode", options->mode, "ask (default), hold or clear")->type_name("MODE");
-    command->add_option("--hold", options->hold, "hold: how long nobody leads; ask: how long the holder stays out; default: 15s")
-        ->type_name("TIME");
-    command->add_option("--reason", options->reason, "Why, for the audit trail")->type_name("TEXT");
-    command->add_option("--wait", options->wait, "How long to watch what comes of it; default: 30s")
-        ->type_name("TIME");
-    command->add_option("--journal", options->journal, "Where the release is noted; default the user's journal")
-        ->type_name("FILE");
-    command->add_flag("--dry-run", options->dryRun, "Say what would happen, send nothing");
-    command->add_flag("--yes,-y", options->yes, "Do not ask");
-    command->add_flag("--json", options->json, "The outcome as a JSON object");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("release", "Take a lease from its holder, on purpose");
+    addUrlAndLease(command, options->named);
+    command.option("--holder", options->holder, "Who holds it now, as list shows it")
+        .typeName("HOLDER").required();
+    command.option("--token", options->token, "Under which token it is held now").typeName("N");
+    command.option("--mode", options->mode, "ask (default), hold or clear").typeName("MODE");
+    command.option("--hold", options->hold, "hold: how long nobody leads; ask: how long the holder stays out; default: 15s")
+        .typeName("TIME");
+    command.option("--reason", options->reason, "Why, for the audit trail").typeName("TEXT");
+    command.option("--wait", options->wait, "How long to watch what comes of it; default: 30s")
+        .typeName("TIME");
+    command.option("--journal", options->journal, "Where the release is noted; default the user's journal")
+        .typeName("FILE");
+    command.flag("--dry-run", options->dryRun, "Say what would happen, send nothing");
+    command.flag("--yes,-y", options->yes, "Do not ask");
+    command.flag("--json", options->json, "The outcome as a JSON object");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return release(*options, output); };
     });
 }

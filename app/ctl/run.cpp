@@ -140,27 +140,27 @@ Exit run(const RunOptions &options)
 
 } // namespace
 
-void addRunCommand(CLI::App &app, Chosen &chosen, std::vector<std::string> words)
+void addRunCommand(CommandNode &app, Chosen &chosen, std::vector<std::string> words)
 {
     auto options = std::make_shared<RunOptions>();
     options->words = std::move(words);
-    CLI::App *command = app.add_subcommand("run", "Run a command only while leading: run URL LEASE -- COMMAND");
-    addUrlAndLease(*command, options->named);
-    command->add_option("--id", options->id, "Who competes; default: tenurectl")->type_name("ID");
-    addTimingOptions(*command, options->timing);
-    command->add_flag("--once", options->once, "Begin one run in the fleet in each period");
-    command->add_option("--every", options->every, "The period of --once; default: 1h")->type_name("TIME");
-    command->add_flag("--again-after-failure", options->againAfterFailure,
+    CommandNode command = app.subcommand("run", "Run a command only while leading: run URL LEASE -- COMMAND");
+    addUrlAndLease(command, options->named);
+    command.option("--id", options->id, "Who competes; default: tenurectl").typeName("ID");
+    addTimingOptions(command, options->timing);
+    command.flag("--once", options->once, "Begin one run in the fleet in each period");
+    command.option("--every", options->every, "The period of --once; default: 1h").typeName("TIME");
+    command.flag("--again-after-failure", options->againAfterFailure,
         "With --once: a run that failed does not count");
-    command->add_flag("--if-leader", options->ifLeader, "Try once; exit code 3 when another leads");
-    command->add_option("--on-lost", options->onLost, "Shell command to run after a loss, when COMMAND is gone")
-        ->type_name("CMD");
-    command->add_option("--kill-after", options->killAfter,
+    command.flag("--if-leader", options->ifLeader, "Try once; exit code 3 when another leads");
+    command.option("--on-lost", options->onLost, "Shell command to run after a loss, when COMMAND is gone")
+        .typeName("CMD");
+    command.option("--kill-after", options->killAfter,
                "How long COMMAND may take to end after a signal; default: 30s")
-        ->type_name("TIME");
-    command->add_flag("-v,--verbose", options->verbose, "Say on stderr what happens");
-    command->footer(kExamples);
-    command->callback([options, &chosen] { chosen = [options](Output &) { return run(*options); }; });
+        .typeName("TIME");
+    command.flag("-v,--verbose", options->verbose, "Say on stderr what happens");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] { chosen = [options](Output &) { return run(*options); }; });
 }
 
 } // namespace tenure::ctl

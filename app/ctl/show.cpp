@@ -84,17 +84,17 @@ Exit show(const ShowOptions &options, Output &output)
 
 } // namespace
 
-void addShowCommand(CLI::App &app, Chosen &chosen)
+void addShowCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<ShowOptions>();
-    CLI::App *command = app.add_subcommand("show", "Show one lease in full");
-    addUrlAndLease(*command, options->named);
-    command->add_flag("--watch,-w", options->watch, "Stay and show every change");
-    command->add_flag("--json", options->json, "JSON; with --watch one object a line");
-    command->add_option("--journal", options->journal, "With --watch: keep what is seen in this file")
-        ->type_name("FILE");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("show", "Show one lease in full");
+    addUrlAndLease(command, options->named);
+    command.flag("--watch,-w", options->watch, "Stay and show every change");
+    command.flag("--json", options->json, "JSON; with --watch one object a line");
+    command.option("--journal", options->journal, "With --watch: keep what is seen in this file")
+        .typeName("FILE");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return show(*options, output); };
     });
 }

@@ -164,18 +164,18 @@ Exit simulate(const SimulateOptions &options, Output &output)
 
 } // namespace
 
-void addSimulateCommand(CLI::App &app, Chosen &chosen)
+void addSimulateCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<SimulateOptions>();
-    CLI::App *command = app.add_subcommand("simulate", "Run a scenario in virtual time, once or under many seeds");
-    command->add_option("SCENARIO", options->what, "A file, or a name from --list")->type_name("");
-    command->add_option("--seed", options->seed, "Which run; default: 1. With --seeds: the first")->type_name("N");
-    command->add_option("--seeds", options->seeds, "How many runs")->type_name("N");
-    command->add_option("--log", options->log, "Write every event of the run, one JSON object a line")->type_name("FILE");
-    command->add_flag("--list", options->list, "List the scenarios that come with Tenure");
-    command->add_flag("--json", options->json, "One JSON object");
-    command->footer(kExamples);
-    command->callback([options, &chosen] {
+    CommandNode command = app.subcommand("simulate", "Run a scenario in virtual time, once or under many seeds");
+    command.option("SCENARIO", options->what, "A file, or a name from --list").typeName("");
+    command.option("--seed", options->seed, "Which run; default: 1. With --seeds: the first").typeName("N");
+    command.option("--seeds", options->seeds, "How many runs").typeName("N");
+    command.option("--log", options->log, "Write every event of the run, one JSON object a line").typeName("FILE");
+    command.flag("--list", options->list, "List the scenarios that come with Tenure");
+    command.flag("--json", options->json, "One JSON object");
+    command.footer(kExamples);
+    command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return simulate(*options, output); };
     });
 }

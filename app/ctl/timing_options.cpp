@@ -38,14 +38,14 @@ Result<Timing> timingOf(const TimingOptions &options, const TimingLimits &limits
     return Timing::make(request, limits);
 }
 
-void addTimingOptions(CLI::App &command, TimingOptions &options)
+void addTimingOptions(CommandNode &command, TimingOptions &options)
 {
-    command.add_option("--ttl", options.ttl, "How long one renewal lasts; default: 15s")->type_name("TIME");
-    command.add_option("--renew", options.renew, "How often to renew; default: a third of the ttl")
-        ->type_name("TIME");
-    command.add_option("--renew-deadline", options.renewDeadline,
+    command.option("--ttl", options.ttl, "How long one renewal lasts; default: 15s").typeName("TIME");
+    command.option("--renew", options.renew, "How often to renew; default: a third of the ttl")
+        .typeName("TIME");
+    command.option("--renew-deadline", options.renewDeadline,
                "Stop leading so long after the last renewal; default: 4/5 of the ttl")
-        ->type_name("TIME");
+        .typeName("TIME");
 }
 
 } // namespace tenure::ctl

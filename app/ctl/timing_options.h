@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/ctl/command_line.h"
 #include "core/lease/timing.h"
 
 #include <string>
-
-#include <CLI/CLI.hpp>
 
 namespace tenure::ctl
 {
@@ -17,7 +16,7 @@ struct TimingOptions {
     std::string renewDeadline;
 };
 
-void addTimingOptions(CLI::App &command, TimingOptions &options);
+void addTimingOptions(CommandNode &command, TimingOptions &options);
 /// BadConfig: every problem at once, in a sentence each.
 [[nodiscard]] Result<Timing> timingOf(const TimingOptions &options, const TimingLimits &limits);
 

@@ -194,13 +194,13 @@ Exit retry(const WorkOptions &options, WorkQueue &queue, Output &output)
 
 using Action = Exit (*)(const WorkOptions &, WorkQueue &, Output &);
 
-CLI::App *addAction(CLI::App &work, const char *name, const char *help,
+CommandNode addAction(CommandNode &work, const char *name, const char *help,
     const std::shared_ptr<WorkOptions> &options, Chosen &chosen, Action action)
 {
-    CLI::App *command = work.add_subcommand(name, help);
-    command->add_option("URL", options->url, "Where the queue is")->type_name("")->required();
-    command->add_option("QUEUE", options->queue, "Its name")->type_name("")->required();
-    command->callback([options, &chosen, action] {
+    CommandNode command = work.subcommand(name, help);
+    command.option("URL", options->url, "Where the queue is").typeName("").required();
+    command.option("QUEUE", options->queue, "Its name").typeName("").required();
+    command.onChosen([options, &chosen, action] {
         chosen = [options, action](Output &output) {
             return withQueue(*options, output,
                 [&](WorkQueue &queue, Output &out) { return action(*options, queue, out); });
@@ -211,32 +211,32 @@ CLI::App *addAction(CLI::App &work, const char *name, const char *help,
 
 } // namespace
 
-void addWorkCommand(CLI::App &app, Chosen &chosen)
+void addWorkCommand(CommandNode &app, Chosen &chosen)
 {
     auto options = std::make_shared<WorkOptions>();
-    CLI::App *work = app.add_subcommand("work", "Look into a work queue, put items in, retry dead letters");
-    work->require_subcommand(1);
-    work->footer(kExamples);
-    addAction(*work, "init", "Make what must exist", options, chosen, init)
-        ->add_flag("--dry-run", options->dryRun, "Show it, make nothing");
-    addAction(*work, "counts", "How many items, in which state, how old", options, chosen, counts)
-        ->add_flag("--json", options->json, "One JSON object");
-    CLI::App *items = addAction(*work, "list", "Items of one state", options, chosen, list);
-    items->add_option("--state", options->state, "pending, processing, completed or dead; default: dead")
-        ->type_name("STATE");
-    items->add_option("--limit", options->limit, "At most so many; default: 50")->type_name("N");
-    items->add_option("--after", options->id, "Those behind this id")->type_name("ID");
-    items->add_flag("--json", options->json, "One JSON object an item");
-    CLI::App *in = addAction(*work, "put", "Put an item in; its payload comes from standard input", options, chosen, put);
-    in->add_option("--key", options->key, "Idempotency key: a second item with it is not put in")->type_name("KEY");
-    in->add_option("--delay", options->delay, "Not to be claimed sooner")->type_name("TIME");
-    in->add_option("--max-attempts", options->maxAttempts, "Then it is a dead letter; default: 5")->type_name("N");
-    CLI::App *again = addAction(*work, "retry", "Dead letters become pending again", options, chosen, retry);
-    again->add_option("--id", options->id, "This one")->type_name("ID");
-    again->add_flag("--all", options->all, "Every one");
-    again->add_option("--reason", options->reason, "Why, for the audit trail")->type_name("TEXT");
-    again->add_option("--journal", options->journal, "Where the retry is noted; default the user's journal")
-        ->type_name("FILE");
+    CommandNode work = app.subcommand("work", "Look into a work queue, put items in, retry dead letters");
+    work.requireSubcommand();
+    work.footer(kExamples);
+    addAction(work, "init", "Make what must exist", options, chosen, init)
+        .flag("--dry-run", options->dryRun, "Show it, make nothing");
+    addAction(work, "counts", "How many items, in which state, how old", options, chosen, counts)
+        .flag("--json", options->json, "One JSON object");
+    CommandNode items = addAction(work, "list", "Items of one state", options, chosen, list);
+    items.option("--state", options->state, "pending, processing, completed or dead; default: dead")
+        .typeName("STATE");
+    items.option("--limit", options->limit, "At most so many; default: 50").typeName("N");
+    items.option("--after", options->id, "Those behind this id").typeName("ID");
+    items.flag("--json", options->json, "One JSON object an item");
+    CommandNode in = addAction(work, "put", "Put an item in; its payload comes from standard input", options, chosen, put);
+    in.option("--key", options->key, "Idempotency key: a second item with it is not put in").typeName("KEY");
+    in.option("--delay", options->delay, "Not to be claimed sooner").typeName("TIME");
+    in.option("--max-attempts", options->maxAttempts, "Then it is a dead letter; default: 5").typeName("N");
+    CommandNode again = addAction(work, "retry", "Dead letters become pending again", options, chosen, retry);
+    again.option("--id", options->id, "This one").typeName("ID");
+    again.flag("--all", options->all, "Every one");
+    again.option("--reason", options->reason, "Why, for the audit trail").typeName("TEXT");
+    again.option("--journal", options->journal, "Where the retry is noted; default the user's journal")
+        .typeName("FILE");
 }
 
 } // namespace tenure::ctl
