@@ -170,6 +170,12 @@ void PgAdvisoryModeTest::showsWhoHoldsAndEndsTheSessionByHand()
     const auto seen = run(*looker, Read{ours.lease, ReadDepth::Full});
     QVERIFY2(seen, seen ? "" : seen.error().text().c_str());
     QVERIFY(seen->record.holder->find("tenure/somebody") != std::string::npos);
+    // A listing has it under the name that its candidates use, not under the number made from it.
+    const auto listed = run(*looker, List{"sh*", {}, 1000});
+    QVERIFY2(listed, listed ? "" : listed.error().text().c_str());
+    QCOMPARE(listed->records.size(), std::size_t(1));
+    QCOMPARE(listed->records.front().lease, ours.lease);
+    QVERIFY(listed->records.front().seen() == seen->record.seen());
     Operate clear;
     clear.verb = OperatorVerb::Clear;
     clear.lease = ours.lease;

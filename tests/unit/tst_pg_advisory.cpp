@@ -57,6 +57,7 @@ private Q_SLOTS:
     void advisoryKeys_data();
     void advisoryKeys();
     void advisorySessions();
+    void aMarkTellsTheLeasesName();
     void advisoryWithoutRights();
     void whatIsNeverEnded();
     void verbsAreRefusedWithAWayOut_data();
@@ -121,6 +122,25 @@ void TstPgAdvisory::advisorySessions()
         = advisoryRecords(std::vector<AdvisoryRow>{session(101, "worker-b", false)});
     QVERIFY(!handover.front().holder);
     QCOMPARE(handover.front().candidates.size(), std::size_t(1));
+}
+
+/// Only a name that really has this key is believed.
+void TstPgAdvisory::aMarkTellsTheLeasesName()
+{
+    for (const std::string &name : {std::string("billing/scheduler"), std::string("100 %\n\xF0\x9F\x94\x92\x7f")}) {
+        const LeaseId lease = LeaseId::observed(name);
+        const std::string text = markedFor(lease, "SELECT 1");
+        QCOMPARE(std::count(text.begin(), text.end(), '\n'), 1);
+        QVERIFY(text.ends_with("\nSELECT 1"));
+        const auto key = static_cast<std::uint64_t>(keyOf(lease).one);
+        AdvisoryRow row = session(100, "tenure/a");
+        row.classid = static_cast<std::uint32_t>(key >> 32U);
+        row.objid = static_cast<std::uint32_t>(key);
+        row.mark = text.substr(16, text.find('\n') - 16); // as advisorySql() cuts it out
+        QCOMPARE(factOf(advisoryRecords(std::vector<AdvisoryRow>{row}).front(), "lease"), name);
+        row.mark += "x";
+        QCOMPARE(factOf(advisoryRecords(std::vector<AdvisoryRow>{row}).front(), "lease"), std::string("(none)"));
+    }
 }
 
 void TstPgAdvisory::advisoryWithoutRights()

@@ -3,10 +3,9 @@
 
 #include "core/backend/postgres/pg_errors.h"
 #include "core/backend/postgres/pg_pooler.h"
-#include "core/base/sha256.h"
+#include "core/base/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace tenure::postgres
 {
@@ -53,24 +52,21 @@ WallTime timeAt(const PgRows &rows, std::size_t column)
     return WallTime(std::chrono::microseconds(rows.number(0, column)));
 }
 
+/// The name that its candidates use, where it is known.
+void callByName(LeaseRecord &record)
+{
+    for (const RecordFact &fact : record.facts) {
+        if (fact.name == "lease")
+            record.lease = LeaseId::observed(fact.value);
+    }
+}
+
 LeaseId nameOfKey(const LeaseId &lease)
 {
     return LeaseId::observed(advisoryName(keyOf(lease)));
 }
 
 } // namespace
-
-AdvisoryKey keyOf(const LeaseId &lease)
-{
-    if (const auto named = advisoryKey(lease.name()))
-        return *named;
-    std::uint64_t bits = 0;
-    const std::string digest = sha256Hex(lease.name());
-    std::from_chars(digest.data(), digest.data() + 16, bits, 16);
-    AdvisoryKey key;
-    key.one = static_cast<std::int64_t>(bits);
-    return key;
-}
 
 AdvisoryStore::AdvisoryStore(
     std::shared_ptr<Shared> shared, std::shared_ptr<SessionWatch> watch, StoreTraits traits)
@@ -190,7 +186,7 @@ Result<Reply> AdvisoryStore::acquire(const Acquire &command, Instant deadline)
 Result<Reply> AdvisoryStore::tryLock(const Acquire &command, Instant deadline)
 {
     const AdvisoryKey key = keyOf(command.lease);
-    const auto rows = m_spare->ask(kTry,
+    const auto rows = m_spare->ask(markedFor(command.lease, kTry),
         {std::to_string(key.one), "tenure/" + command.holder.name(), m_shared->statements.channel,
             secondOf(key), command.lease.name()},
         deadline);
@@ -240,7 +236,7 @@ Result<bool> AdvisoryStore::stillLocked(Held &held, const LeaseId &lease, Instan
         = key.pair ? static_cast<std::uint32_t>(bits) : static_cast<std::uint32_t>(bits >> 32U);
     const std::uint32_t second
         = key.pair ? static_cast<std::uint32_t>(key.two) : static_cast<std::uint32_t>(bits);
-    const auto rows = held.session->ask(kStillLocked,
+    const auto rows = held.session->ask(markedFor(lease, kStillLocked),
         {std::to_string(first), std::to_string(second), key.pair ? "2" : "1"}, deadline);
     if (!rows && held.session->usable())
         return fail(rows.error()); // the statement failed, the session stands
@@ -323,8 +319,20 @@ Result<Reply> AdvisoryStore::look(const Command &command, Instant deadline)
             operate->expected.token = {}; // ours; the view's evidence is the session
         }
     }
+    std::string glob = "*";
+    if (auto *list = std::get_if<List>(&changed)) {
+        glob = std::exchange(list->glob, glob); // by the names that we call them
+        if (list->cursor.empty())
+            list->cursor = ForeignView::firstCursor(); // the table's leases are others
+    }
     auto reply = std::move(m_looks.execute({&changed, 1}, deadline).front());
-    if (reply && !asked.name().empty())
+    if (!reply)
+        return reply;
+    for (LeaseRecord &record : reply->records)
+        callByName(record);
+    std::erase_if(reply->records,
+        [&](const LeaseRecord &record) { return !globMatch(glob, record.lease.name()); });
+    if (!asked.name().empty())
         reply->record.lease = asked;
     return reply;
 }

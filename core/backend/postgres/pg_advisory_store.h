@@ -11,10 +11,6 @@
 namespace tenure::postgres
 {
 
-/// The key of a lease: that of a name like "advisory:42" or "advisory:7,-9" (so that hand-written
-/// loops compete with us), else the first 64 bits of the name's SHA-256.
-[[nodiscard]] AdvisoryKey keyOf(const LeaseId &lease);
-
 /// LeaseStore on session locks: each lease that is held has a session of its own, lives as long as
 /// that session, and is lost the moment it ends. A renewal proves that the session still has its
 /// lock; the ttl only says how long its holder believes without such a proof. For a few leases a

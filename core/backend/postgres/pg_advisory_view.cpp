@@ -2,6 +2,7 @@
 #include "core/backend/postgres/pg_advisory_view.h"
 
 #include "core/backend/postgres/pg_foreign.h"
+#include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 
@@ -15,6 +16,7 @@ namespace
 {
 
 constexpr std::string_view kPrefix = "advisory:";
+constexpr std::string_view kMark = "-- tenure lease "; ///< also in advisorySql()
 
 template <typename T>
 std::optional<T> wholeNumber(std::string_view text)
@@ -24,6 +26,38 @@ std::optional<T> wholeNumber(std::string_view text)
     if (text.empty() || error != std::errc() || end != text.data() + text.size())
         return std::nullopt;
     return number;
+}
+
+/// A name on one line: control characters and % as %XX.
+std::string onOneLine(std::string_view name)
+{
+    static constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string out;
+    for (const char c : name) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte != 0x7F && c != '%')
+            out += c;
+        else
+            out += std::string("%") + kDigits[byte >> 4U] + kDigits[byte & 0xFU];
+    }
+    return out;
+}
+
+std::string fromOneLine(std::string_view line)
+{
+    std::string out;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        unsigned byte = 0;
+        const std::string_view digits = line.substr(i + 1, 2);
+        if (line[i] == '%' && digits.size() == 2
+            && std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr == digits.data() + 2) {
+            out += static_cast<char>(byte);
+            i += 2;
+        } else {
+            out += line[i];
+        }
+    }
+    return out;
 }
 
 std::string placeOf(const AdvisoryRow &row)
@@ -83,7 +117,7 @@ std::string othersOf(const HeldBySession &held, int pid, const std::string &exce
 class OneKey
 {
 public:
-    OneKey(const AdvisoryKey &key, const HeldBySession &held) : m_held(held)
+    OneKey(const AdvisoryKey &key, const HeldBySession &held) : m_key(key), m_held(held)
     {
         m_record.lease = LeaseId::observed(advisoryName(key));
         m_record.kind = "advisory";
@@ -102,6 +136,8 @@ public:
     LeaseRecord record(const std::vector<const AdvisoryRow *> &holders,
         const std::vector<const AdvisoryRow *> &waiters)
     {
+        if (!nameLease(holders))
+            (void)nameLease(waiters);
         if (holders.size() == 1)
             describeHolder(*holders.front());
         else if (!holders.empty())
@@ -120,6 +156,19 @@ private:
     {
         if (!value.empty())
             m_record.facts.push_back({std::move(name), std::move(value)});
+    }
+
+    /// By the first mark that is true: whose name has this very key.
+    bool nameLease(const std::vector<const AdvisoryRow *> &sessions)
+    {
+        for (const AdvisoryRow *row : sessions) {
+            const LeaseId lease = LeaseId::observed(fromOneLine(row->mark));
+            if (!row->mark.empty() && !advisoryKey(lease.name()) && keyOf(lease) == m_key) {
+                fact("lease", lease.name());
+                return true;
+            }
+        }
+        return false;
     }
 
     void describeHolder(const AdvisoryRow &row)
@@ -181,6 +230,7 @@ private:
             + " sessions share this lock: none of them leads alone";
     }
 
+    const AdvisoryKey m_key;
     const HeldBySession &m_held;
     LeaseRecord m_record;
     std::string m_lookUp; ///< shows it in a person's own psql
@@ -214,6 +264,23 @@ std::optional<AdvisoryKey> advisoryKey(std::string_view name)
     }
     // "advisory:007" is another name, and nothing has it.
     return advisoryName(key) == name ? std::optional(key) : std::nullopt;
+}
+
+AdvisoryKey keyOf(const LeaseId &lease)
+{
+    if (const auto named = advisoryKey(lease.name()))
+        return *named;
+    std::uint64_t bits = 0;
+    const std::string digest = sha256Hex(lease.name());
+    std::from_chars(digest.data(), digest.data() + 16, bits, 16);
+    AdvisoryKey key;
+    key.one = static_cast<std::int64_t>(bits);
+    return key;
+}
+
+std::string markedFor(const LeaseId &lease, std::string_view sql)
+{
+    return std::string(kMark) + onOneLine(lease.name()) + "\n" + std::string(sql);
 }
 
 AdvisoryKey advisoryKeyOf(std::uint32_t classid, std::uint32_t objid, int objsubid)
@@ -252,7 +319,9 @@ std::string_view advisorySql()
            "1000000)::text, "
            "CASE WHEN s.backend_start IS NULL THEN '' ELSE jsonb_build_array(w.classid::bigint, "
            "w.objid::bigint, "
-           "w.objsubid, w.pid, extract(epoch FROM s.backend_start))::text END "
+           "w.objsubid, w.pid, extract(epoch FROM s.backend_start))::text END, "
+           "CASE WHEN starts_with(s.query, '-- tenure lease ') "
+           "THEN split_part(substr(s.query, 17), chr(10), 1) END "
            "FROM wanted w LEFT JOIN pg_catalog.pg_stat_activity s ON s.pid = w.pid "
            "ORDER BY w.objsubid, w.classid, w.objid, w.granted DESC, (w.j->>'waitstart'), w.pid "
            "LIMIT 20000";

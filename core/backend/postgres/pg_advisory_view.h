@@ -24,6 +24,12 @@ struct AdvisoryKey {
 [[nodiscard]] std::string advisoryName(const AdvisoryKey &key);
 /// Nothing when `name` is no such name.
 [[nodiscard]] std::optional<AdvisoryKey> advisoryKey(std::string_view name);
+/// The key of a lease: that of a name like "advisory:42" or "advisory:7,-9" (so that hand-written
+/// loops compete with us), else the first 64 bits of the name's SHA-256.
+[[nodiscard]] AdvisoryKey keyOf(const LeaseId &lease);
+/// The statement with the lease's name before it, where pg_stat_activity shows it: a key does not
+/// tell the name that it was made from.
+[[nodiscard]] std::string markedFor(const LeaseId &lease, std::string_view sql);
 /// As pg_locks shows it. `objsubid` 1: one bigint, 2: a pair.
 [[nodiscard]] AdvisoryKey advisoryKeyOf(std::uint32_t classid, std::uint32_t objid, int objsubid);
 
@@ -44,8 +50,9 @@ struct AdvisoryRow {
     std::string backend; ///< "client backend"
     std::string nowUs;
     std::string version; ///< evidence of this very hold; empty when the session's start is hidden
+    std::string mark; ///< what markedFor() wrote; anybody may have written it
 };
-inline constexpr std::size_t kAdvisoryColumns = 18;
+inline constexpr std::size_t kAdvisoryColumns = 19;
 
 /// All advisory locks of the database at hand. With `$1` not null only those of the keys in the
 /// arrays $1 (classid) $2 (objid) $3 (objsubid), and of the sessions that hold one of them.
@@ -54,7 +61,8 @@ inline constexpr std::size_t kAdvisoryColumns = 18;
 /// told to end; none when anything is not as it was seen.
 [[nodiscard]] std::string_view endSessionSql();
 
-/// One record for each key, in the order of the keys. Pure.
+/// One record for each key, in the order of the keys, with a fact "lease" where a mark tells the name
+/// that the key was made from. Pure.
 [[nodiscard]] std::vector<LeaseRecord> advisoryRecords(std::span<const AdvisoryRow> rows);
 
 } // namespace tenure::postgres

@@ -68,6 +68,7 @@ AdvisoryRow advisoryRow(const PgRows &rows, std::size_t at)
     row.backend = text(15);
     row.nowUs = text(16);
     row.version = text(17);
+    row.mark = text(18);
     return row;
 }
 

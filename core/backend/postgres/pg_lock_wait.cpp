@@ -100,6 +100,7 @@ void LockWait::run()
 
 bool LockWait::standInLine()
 {
+    const std::string wait = markedFor(m_lease, kWait);
     while (!m_ending) {
         {
             const std::lock_guard lock(m_mutex);
@@ -108,7 +109,7 @@ bool LockWait::standInLine()
         }
         const std::string second = m_key.pair ? std::to_string(m_key.two) : std::string();
         const auto got = m_session->ask(
-            kWait, {kTurn, std::to_string(m_key.one), second}, BootClock::now() + kTurnWithin);
+            wait, {kTurn, std::to_string(m_key.one), second}, BootClock::now() + kTurnWithin);
         if (got)
             return true;
         if (!m_session->usable() || m_session->lastSqlstate() != "55P03")
