@@ -144,6 +144,7 @@ void Monitor::Core::takeStream(const FeedEvent& event)
         m_renewalsPushed = event.renewals;
         if (m_greeted)
             startOver(); // what happened before the stream stood was not pushed
+        m_greeted = false; // and the server may have become another one
         return;
     }
     m_link.pushHow = "the push stream is closed: " + event.error.what + "; polling";

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Electors on real PostgreSQL servers that die, stop, fail over, and whose clocks are set.
-#include "core/backend/postgres/postgres_backend.h"
-#include "core/runtime/elector.h"
-#include "postgres_server.h"
-#include "tests/support/election_kit.h"
-#include "tests/support/tcp_proxy.h"
+#include "pg_kit.h"
 
 #include <QFile>
 #include <QTest>
@@ -14,43 +10,6 @@
 using namespace tenure;
 using namespace tenure::test;
 using namespace std::chrono_literals;
-
-namespace
-{
-
-std::shared_ptr<const Backend> backendOf(const StoreUri &uri)
-{
-    return makePostgresBackend(uri).value();
-}
-
-void makeTable(const StoreUri &uri)
-{
-    const auto made = backendOf(uri)->makeStore()->init(false, BootClock::now() + 10s);
-    if (!made)
-        qFatal("%s", made.error().text().c_str());
-}
-
-/// Two candidates of one lease, each with a backend of its own as two processes have, and a watch.
-struct Pair {
-    Pair(const StoreUri &uri, Milliseconds ttl)
-        : a(backendOf(uri), "a", ttl), b(backendOf(uri), "b", ttl), watch({&a.elector, &b.elector})
-    {
-    }
-    [[nodiscard]] bool oneLeads() const { return a.elector.isLeader() != b.elector.isLeader(); }
-    [[nodiscard]] FencingToken token() const
-    {
-        return std::max(a.elector.token(), b.elector.token());
-    }
-    void start()
-    {
-        a.elector.start();
-        b.elector.start();
-    }
-    Candidate a, b;
-    BelieverWatch watch;
-};
-
-} // namespace
 
 class PgElectionTest : public QObject
 {

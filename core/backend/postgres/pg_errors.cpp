@@ -33,9 +33,10 @@ constexpr std::array kMeanings{
     Meaning{"57P04", BadConfig, Reconnect, "The database was dropped", ""},
     Meaning{
         "57P05", Unavailable, Reconnect, "The server ended the session because it was idle", ""},
+    Meaning{"25P0", Unavailable, Reconnect, "The server ended the session", "", true},
     Meaning{
         "57014", Unavailable, AtOnce, "The statement was cancelled, by its timeout or by hand", ""},
-    Meaning{"55P03", Unavailable, AtOnce, "Another transaction kept the row locked",
+    Meaning{"55P03", Unavailable, AtOnce, "Another transaction kept the row or its table locked",
         "Look for it in pg_stat_activity"},
     Meaning{
         "40003", OutcomeUnknown, AtOnce, "The server does not know whether it was carried out", ""},
@@ -179,7 +180,7 @@ Error brokenConnection(std::string_view message, const std::string &where)
 Error noAnswer(const std::string &where)
 {
     return made(Unavailable, Reconnect, "The server did not answer in time", where,
-        "Check the network and the server's load");
+        "Check the network and the server's load; pg_locks shows whether a table is locked");
 }
 
 std::string sqlstateIn(std::string_view message)

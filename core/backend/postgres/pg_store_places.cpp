@@ -21,7 +21,7 @@ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
   n.oid IS NOT NULL, has_schema_privilege(n.oid, 'USAGE'), c.oid IS NOT NULL,
   has_table_privilege(c.oid, 'SELECT'), has_table_privilege(c.oid, 'INSERT'),
   has_column_privilege(c.oid, 'holder', 'UPDATE'), has_column_privilege(c.oid, 'hold_by', 'UPDATE'),
-  current_setting('server_encoding')
+  current_setting('server_encoding'), pg_catalog.pg_is_in_recovery()
 FROM (SELECT 1) AS one LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = $1
   LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = 'tenure_lease'
 )sql";
@@ -41,6 +41,7 @@ enum Fact : std::size_t {
     kUpdate,
     kHold,
     kEncoding,
+    kRecovery,
 };
 
 /// What would be refused, or is unwise, one sentence each.
@@ -204,6 +205,10 @@ Result<StoreFacts> PgStore::probe(Instant deadline)
         return fail(std::move(error));
     }
     const Instant told = BootClock::now();
+    if (rows->truth(0, kRecovery) != server.standby) { // promoted since we came: all is asked anew
+        m_connection.reset();
+        return probe(deadline);
+    }
     StoreFacts facts;
     facts.roundTrip = told - asked;
     facts.serverTime = WallTime(std::chrono::microseconds(rows->number(0, kTime)));
