@@ -144,8 +144,11 @@ void Connections::openWith(const ConnectionProfile &profile, const QString &pass
     auto uri = StoreUri::parse(profile.url.toStdString());
     if (uri && uri->password.empty())
         uri->password = password.toStdString();
-    install(std::make_unique<Session>(profile,
-        uri ? makeBackend(*uri) : Result<std::shared_ptr<const Backend>>(fail(uri.error())), nullptr));
+    auto session = std::make_unique<Session>(profile,
+        uri ? makeBackend(*uri) : Result<std::shared_ptr<const Backend>>(fail(uri.error())), nullptr);
+    if (uri)
+        session->setStoreUri(*uri);
+    install(std::move(session));
 }
 
 void Connections::keepJournal(Session &session)

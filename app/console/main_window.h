@@ -37,6 +37,7 @@ class SettingsStore;
 class StatusStrip;
 class TimelinePanel;
 class TopBar;
+class WorkPage;
 struct PaletteEntry;
 
 /// The console's window: top bar, connections, fleet and lease pages and labs as tabs, alerts, events,
@@ -51,6 +52,8 @@ public:
 
     void openLease(const QString &connectionId, const LeaseId &lease);
     void openLab(Session *session);
+    /// The work queues of a connection; null when it is not open or cannot keep any.
+    WorkPage *openWork(const QString &connectionId);
     void showFleet();
     AlertsPage *showRules();
     AlertsPage *showAlertHistory();
@@ -119,6 +122,8 @@ private:
     void focusFilter();
     void openFrontLab();
     void openSimLab();
+    void openFrontWork();
+    void openLesson(const QString &scenario);
     void openFrontRelease();
     void openDemo();
     void addConnection();

@@ -181,6 +181,7 @@ void MainWindow::buildViewMenu()
     view->addAction(back);
     view->addAction(m_freeze);
     view->addAction(m_reread);
+    view->addAction(action("work", tr("Work queue of this connection"), {}, &MainWindow::openFrontWork));
     view->addAction(action("times", tr("Times: UTC, local, both"), Qt::Key_T, &MainWindow::toggleTimes));
     view->addSeparator();
     for (QDockWidget *one : findChildren<QDockWidget *>())
@@ -234,6 +235,7 @@ void MainWindow::buildSequences()
     go(QStringLiteral("G, T"), [raise] { raise("timelineDock"); });
     go(QStringLiteral("G, E"), [raise] { raise("eventsDock"); });
     go(QStringLiteral("G, D"), [this] { openSimLab(); });
+    go(QStringLiteral("G, W"), [this] { openFrontWork(); });
     go(QStringLiteral("Ctrl+W"), [this] { closeTab(m_tabs->currentIndex()); });
     for (int i = 1; i <= 9; ++i) {
         go(QStringLiteral("Ctrl+%1").arg(i), [this, i] {

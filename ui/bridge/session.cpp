@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/bridge/session.h"
 
+#include "core/work/open_work_queue.h"
 #include "ui/bridge/retire.h"
 
 #include <algorithm>
@@ -383,6 +384,24 @@ void Session::dryRun(const ReleasePlan &plan)
         const ReleaseReport report = gate->dryRun(plan);
         Mailbox::postTo(slot, [this, report] { Q_EMIT dryRunDone(report); });
     });
+}
+
+void Session::retryDead(const RetryPlan &plan)
+{
+    if (!m_gate || !m_uri)
+        return;
+    retire([this, gate = m_gate, uri = *m_uri, plan, slot = m_mailbox.slot()] {
+        auto queue = openWorkQueue(uri, plan.queue);
+        const RetryResult result = queue ? gate->retryDead(**queue, plan) : RetryResult(fail(queue.error()));
+        Mailbox::postTo(slot, [this, plan, result] { Q_EMIT retryDone(plan, result); });
+    });
+}
+
+void Session::cancelReleaseWatch()
+{
+    if (m_release)
+        m_release->cancel = true;
+    m_release.reset();
 }
 
 void Session::cancelReleaseWatch()

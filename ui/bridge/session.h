@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/backend/uri.h"
 #include "core/runtime/demo_world.h"
 #include "core/runtime/journal_tap.h"
 #include "core/runtime/monitor.h"
@@ -68,6 +69,11 @@ public:
     [[nodiscard]] bool discoveryComplete() const { return m_complete; }
     [[nodiscard]] bool capped() const { return m_capped; }
 
+    /// Where its work queues would be; with the password, so for connecting and never for showing.
+    /// Nothing: the demo, or a URL that could not be read. Set before open().
+    void setStoreUri(StoreUri uri) { m_uri = std::move(uri); }
+    [[nodiscard]] const std::optional<StoreUri> &storeUri() const { return m_uri; }
+
     /// What is observed and done here is kept in `journal` from now on, as connection
     /// `connectionId`. Before open(). What is kept is read with a JournalQuery on its path.
     void setJournal(std::shared_ptr<Journal> journal, const std::string &connectionId);
@@ -98,6 +104,8 @@ public:
     void release(const ReleasePlan &plan);
     /// Asks the backend, on a thread, whether it would accept `plan` now; dryRunDone follows.
     void dryRun(const ReleasePlan &plan);
+    /// Puts dead letters back, on a thread, through the gate; retryDone follows.
+    void retryDead(const RetryPlan &plan);
     /// Operator mode of this connection on (for that long) or off; operatorChanged follows.
     void allowWrites(Duration howLong);
     void readOnly();
@@ -112,6 +120,7 @@ Q_SIGNALS:
     void linkChanged();
     void releaseProgress(const tenure::ReleaseReport &report);
     void dryRunDone(const tenure::ReleaseReport &report);
+    void retryDone(const tenure::RetryPlan &plan, const tenure::RetryResult &result);
     void operatorChanged();
     void audited();
 
@@ -128,6 +137,7 @@ private:
     ConnectionProfile m_profile;
     std::unique_ptr<DemoWorld> m_world;
     std::shared_ptr<const Backend> m_backend;
+    std::optional<StoreUri> m_uri;
     std::shared_ptr<OperatorGate> m_gate; ///< shared with a release that is still under way
     std::unique_ptr<LocalInstances> m_instances;
     std::unique_ptr<Monitor> m_monitor;

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<const char *, const char *>, 25> kKeys{{
     {"J K", QT_TRANSLATE_NOOP("tenure::ui::Keys", "the next and the previous row")},
     {"Enter", QT_TRANSLATE_NOOP("tenure::ui::Keys", "open the selected lease")},
     {"Backspace, Alt+Left", QT_TRANSLATE_NOOP("tenure::ui::Keys", "back to the tab before; in a timeline to the view before")},
-    {"G then F A L T E", QT_TRANSLATE_NOOP("tenure::ui::Keys", "go to fleet, alerts, lab, timeline, events")},
+    {"G then F A L T E W", QT_TRANSLATE_NOOP("tenure::ui::Keys", "go to fleet, alerts, lab, timeline, events, work")},
     {"A", QT_TRANSLATE_NOOP("tenure::ui::Keys", "acknowledge the selected alert")},
     {"H", QT_TRANSLATE_NOOP("tenure::ui::Keys", "shelve the selected alert for a reason")},
     {"P", QT_TRANSLATE_NOOP("tenure::ui::Keys", "pin the lease, or unpin it")},
