@@ -46,7 +46,7 @@ install(FILES ${PROJECT_BINARY_DIR}/TenureConfig.cmake ${PROJECT_BINARY_DIR}/Ten
 set(public_headers base/clock.h base/random.h base/result.h base/text.h base/time_text.h
     lease/identity.h lease/record.h lease/timing.h election/election.h
     backend/backend.h backend/feed.h backend/store.h backend/uri.h runtime/elector.h
-    work/work_queue.h work/open_work_queue.h)
+    work/work_queue.h work/open_work_queue.h work/queue_names.h)
 set(reference_sources "")
 foreach(header ${public_headers})
     get_filename_component(room ${header} DIRECTORY)
@@ -64,5 +64,8 @@ if(DOXYGEN_FOUND)
     set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR})
     set(DOXYGEN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/reference)
     set(DOXYGEN_EXTRACT_ALL YES)
-    doxygen_add_docs(reference ${reference_sources})
+    set(DOXYGEN_QUIET YES)
+    set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
+    set(DOXYGEN_USE_MDFILE_AS_MAINPAGE ${CMAKE_CURRENT_LIST_DIR}/reference.md)
+    doxygen_add_docs(reference ${reference_sources} ${CMAKE_CURRENT_LIST_DIR}/reference.md)
 endif()
