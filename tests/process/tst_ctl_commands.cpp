@@ -149,11 +149,22 @@ void TstCtlCommands::completion_data()
 {
     QTest::addColumn<QString>("line");
     QTest::addColumn<QString>("words");
-    QTest::newRow("commands") << "tenurectl " << "list show campaign release doctor init history metrics run work";
+    QTest::newRow("commands") << "tenurectl " << "list show campaign release doctor init history metrics simulate drill run work";
     QTest::newRow("a command") << "tenurectl rel" << "release";
     QTest::newRow("options") << "tenurectl list demo: --w" << "--watch";
     QTest::newRow("modes") << "tenurectl release demo: x --mode " << "ask hold clear";
     QTest::newRow("schemes") << "tenurectl list red" << "redis:// rediss:// redis+unix:/// redis+sentinel://";
+    QTest::newRow("actions of work") << "tenurectl work " << "init counts list put retry";
+    QTest::newRow("an action of work") << "tenurectl work re" << "retry";
+    QTest::newRow("stores of queues") << "tenurectl work counts " << "sqlite:/// postgresql://";
+    QTest::newRow("options of retry") << "tenurectl work retry sqlite:///x q --" << "--id --all --reason --journal --help";
+    QTest::newRow("states") << "tenurectl work list sqlite:///x q --state " << "pending processing completed dead";
+    QTest::newRow("options of run") << "tenurectl run demo: x --o" << "--once --on-lost";
+    QTest::newRow("periods") << "tenurectl run demo: x --once --every " << "1h 20h 24h";
+    QTest::newRow("behind the mark") << "tenurectl run demo: x -- /bin/fals" << "/bin/false";
+    QTest::newRow("options of simulate") << "tenurectl simulate D3 --see" << "--seed --seeds";
+    QTest::newRow("options of drill") << "tenurectl drill demo: x --ma" << "--max-gap";
+    QTest::newRow("acts of a drill") << "tenurectl drill demo: x --act c" << "clear crash";
     QTest::newRow("after the colon") << "tenurectl list sqlite:" << "///";
 }
 

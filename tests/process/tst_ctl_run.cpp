@@ -15,8 +15,8 @@
 
 using namespace tenure::test;
 
-/// What a person or a scheduler sees of `tenurectl run`: codes, output, signals, periods. What it does
-/// when it is struck itself is in tst_ctl_run_faults.
+/// What a person or a scheduler sees of `tenurectl run`: codes, output, signals. Periods are in
+/// tst_ctl_run_once, and what it does when it is struck itself in tst_ctl_run_faults.
 class TstCtlRun : public QObject
 {
     Q_OBJECT
@@ -32,8 +32,6 @@ private slots:
     void aStubbornCommandIsKilledInTheEnd();
     void whatIsLeftBehindEnds();
     void ifLeaderDoesNotWait();
-    void oncePerPeriod();
-    void aFailureCanBeRunAgain();
     void aStepDownEndsCommand();
     void systemdIsTold();
     void theTerminalIsKept_data();
@@ -199,60 +197,6 @@ void TstCtlRun::ifLeaderDoesNotWait()
     const Ran other = run(ifLeader, shell("echo never"));
     QCOMPARE(other.code, 3);
     QCOMPARE(other.out, QByteArray());
-}
-
-void TstCtlRun::oncePerPeriod()
-{
-    const QStringList once{QStringLiteral("--once"), QStringLiteral("--every"), QStringLiteral("1h")};
-    const QString log = path("runs");
-    const QStringList all = QStringList{url(), QStringLiteral("job")} + once
-        + QStringList{QStringLiteral("--"), QStringLiteral("sh"), QStringLiteral("-c"),
-            QStringLiteral("echo run >>'%1'; exit 1").arg(log)};
-    // A fleet whose timers fire at the same time, and one that comes late.
-    std::vector<std::unique_ptr<Run>> fleet;
-    for (int i = 0; i < 4; ++i)
-        fleet.push_back(std::make_unique<Run>(all));
-    int failures = 0;
-    for (const auto &one : fleet) {
-        QVERIFY(one->ended(30'000));
-        QVERIFY(one->code() == 0 || one->code() == 1);
-        failures += one->code();
-    }
-    QCOMPARE(failures, 1); // the one that ran
-    Run late(all);
-    QVERIFY(late.ended());
-    QCOMPARE(late.code(), 0);
-    QFile runs(log);
-    QVERIFY(runs.open(QIODevice::ReadOnly));
-    QCOMPARE(runs.readAll(), QByteArray("run\n"));
-    QCOMPARE(stateOf(QStringLiteral("job@once")), QStringLiteral("held"));
-    // A short period ends by the store's clock.
-    const QStringList brief{QStringLiteral("--once"), QStringLiteral("--every"), QStringLiteral("1s"), QStringLiteral("--id")};
-    const auto again = [&](const char *id) {
-        return runCtl(QStringList{QStringLiteral("run"), url(), QStringLiteral("brief")} + brief
-            + QStringList{QString::fromLatin1(id), QStringLiteral("--"), QStringLiteral("echo"), QStringLiteral("ran")});
-    };
-    QCOMPARE(again("a").out, QByteArray("ran\n"));
-    QByteArray second;
-    const auto ranAgain = [&] {
-        if (second.isEmpty())
-            second = again("b").out;
-        return !second.isEmpty();
-    };
-    QTRY_VERIFY_WITH_TIMEOUT(ranAgain(), 15'000);
-    QCOMPARE(second, QByteArray("ran\n"));
-}
-
-void TstCtlRun::aFailureCanBeRunAgain()
-{
-    const QStringList options{QStringLiteral("--once"), QStringLiteral("--again-after-failure")};
-    QCOMPARE(run(options, shell("exit 4")).code, 4);
-    QCOMPARE(run(options, shell("exit 5")).code, 5);
-    const Ran good = run(options, shell("echo good"));
-    QCOMPARE(good.out, QByteArray("good\n"));
-    const Ran after = run(options, shell("echo again"));
-    QCOMPARE(after.code, 0);
-    QCOMPARE(after.out, QByteArray());
 }
 
 void TstCtlRun::aStepDownEndsCommand()
