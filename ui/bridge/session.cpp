@@ -392,8 +392,8 @@ void Session::retryDead(const RetryPlan &plan)
         return;
     retire([this, gate = m_gate, uri = *m_uri, plan, slot = m_mailbox.slot()] {
         auto queue = openWorkQueue(uri, plan.queue);
-        const RetryResult result = queue ? gate->retryDead(**queue, plan) : RetryResult(fail(queue.error()));
-        Mailbox::postTo(slot, [this, plan, result] { Q_EMIT retryDone(plan, result); });
+        const RetryReport report{plan, queue ? gate->retryDead(**queue, plan) : RetryResult(fail(queue.error()))};
+        Mailbox::postTo(slot, [this, report] { Q_EMIT retryDone(report); });
     });
 }
 

@@ -36,6 +36,12 @@ struct ConnectionProfile {
     bool operator==(const ConnectionProfile &) const = default;
 };
 
+/// What came of a retry of dead letters.
+struct RetryReport {
+    RetryPlan plan;
+    RetryResult result;
+};
+
 /// The account this process runs under, not what the environment claims.
 [[nodiscard]] QString operatorName();
 
@@ -120,7 +126,7 @@ Q_SIGNALS:
     void linkChanged();
     void releaseProgress(const tenure::ReleaseReport &report);
     void dryRunDone(const tenure::ReleaseReport &report);
-    void retryDone(const tenure::RetryPlan &plan, const tenure::RetryResult &result);
+    void retryDone(const tenure::ui::RetryReport &report);
     void operatorChanged();
     void audited();
 

@@ -72,9 +72,11 @@ void RetryDialog::build(std::uint64_t howMany)
     });
     m_cancel = new QPushButton(tr("Cancel"));
     m_cancel->setObjectName(QStringLiteral("retryCancel"));
+    m_cancel->setAutoDefault(false); // Return retries, or does nothing
     connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
     m_retry = new QPushButton(m_plan.id == 0 ? tr("Retry all") : tr("Retry"));
     m_retry->setObjectName(QStringLiteral("retrySend"));
+    m_retry->setDefault(true);
     connect(m_retry, &QPushButton::clicked, this, &RetryDialog::send);
     row->addWidget(m_operator);
     row->addStretch();
@@ -126,8 +128,9 @@ void RetryDialog::send()
     m_session->retryDead(m_plan);
 }
 
-void RetryDialog::onDone(const RetryPlan &plan, const RetryResult &result)
+void RetryDialog::onDone(const RetryReport &report)
 {
+    const auto &[plan, result] = report;
     if (m_step != Step::Sent || plan.queue != m_plan.queue || plan.id != m_plan.id || plan.reason != m_plan.reason)
         return;
     m_step = Step::Over;

@@ -14,6 +14,7 @@ namespace tenure::ui
 {
 
 class Session;
+struct RetryReport;
 
 /// Asks why dead letters shall be tried again, has the session's gate do it, and tells what came of it.
 /// Sends nothing while the connection is read-only. Closes itself when the session goes.
@@ -28,7 +29,7 @@ private:
     void build(std::uint64_t howMany);
     void follow();
     void send();
-    void onDone(const RetryPlan &plan, const RetryResult &result);
+    void onDone(const RetryReport &report);
     [[nodiscard]] QString blockedBecause() const;
 
     QPointer<Session> m_session;

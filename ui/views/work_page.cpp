@@ -162,7 +162,7 @@ void WorkPage::refresh()
     m_chip->setLink(link);
     m_model->setFresh(isFresh());
     m_model->tick();
-    const bool lost = m_feed->look() && link.error && !link.connected;
+    const bool lost = answer() != nullptr && link.error && !link.connected;
     m_trouble->setText(lost ? tr("What stands here is old: %1").arg(shown(link.error->text())) : QString());
     m_trouble->setVisible(lost);
     showCounts();
@@ -211,14 +211,12 @@ WorkPage::Message WorkPage::message() const
 {
     const LinkStatus &link = m_feed->link();
     const WorkLook *look = answer();
-    if (!m_feed->look()) {
-        if (!link.error)
-            return {tr("Looking\u2026"), tr("The store has not answered yet."), {}};
+    if (look == nullptr && link.error && !link.connected) {
         const bool denied = linkStateAt(link, m_clock.now()) == LinkState::Denied;
         return {denied ? tr("Not allowed to look") : tr("The store does not answer"), shown(link.error->text()), {}};
     }
     if (look == nullptr)
-        return {tr("Looking\u2026"), {}, {}};
+        return {tr("Looking\u2026"), m_feed->look() ? QString() : tr("The store has not answered yet."), {}};
     if (look->problem) {
         const Error &error = *look->problem;
         if (error.kind == ErrorKind::NotFound && look->queues.empty()) {
