@@ -4,6 +4,7 @@
 #include "core/base/sha256.h"
 #include "core/runtime/alert_outlet.h"
 
+#include <QDir>
 #include <QTcpServer>
 #include <QTcpSocket>
 #include <QTemporaryDir>
@@ -21,6 +22,7 @@ private Q_SLOTS:
     void watchedChangesAreToldAndExported();
     void aReleaseIsNotedBeforeAndAfter();
     void whatIsMissingIsSaid();
+    void momentsFollowTheSetting();
     void prometheusReadsTheMetrics();
     void webhooksAreSignedAndTriedAgain();
     void redirectsAreRefused();
@@ -214,6 +216,41 @@ void TestCtlHistory::whatIsMissingIsSaid()
     QCOMPARE(none.code, 3);
     QVERIFY2(none.err.contains("no journal yet"), none.err);
     QVERIFY(!QFile::exists(folder.filePath(s("none.db"))));
+}
+
+/// What people read is in the zone of the settings, what programs read in UTC with Z.
+void TestCtlHistory::momentsFollowTheSetting()
+{
+    const QTemporaryDir folder;
+    const auto write = [](const QString &path, const QByteArray &text) {
+        QFile file(path);
+        return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+    };
+    QVERIFY(QDir(folder.path()).mkpath(s("tenure")));
+    QVERIFY(write(folder.filePath(s("tenure/settings.json")), R"({"version": 1, "times": "local"})"));
+    const QString lines = folder.filePath(s("theirs.jsonl"));
+    QVERIFY(write(lines, R"({"v":1,"type":"transition","connection":"prod","lease":"billing","kind":"expired",)"
+                         R"("old_holder":"a","token":7,"at":"2026-11-29T20:30:00.250Z",)"
+                         R"("explanation":"stopped renewing at 20:29:45.1, expired 15.0 s later"})" "\n"));
+    const QString journal = folder.filePath(s("theirs.db"));
+    QCOMPARE(runCtl({s("history"), s("--import"), lines, s("--journal"), journal}).code, 0);
+    // A zone off by a quarter of an hour, which takes the moment into the next day.
+    const QStringList environment{s("XDG_CONFIG_HOME=") + folder.path(), s("TZ=NPT-5:45")};
+    const auto history = [&](const QStringList &more) {
+        return runCtl(QStringList{s("history"), s("--journal"), journal, s("--since"), s("2026-11-29T00:00:00Z"), s("--until"),
+                          s("2026-11-30T00:00:00Z")} + more, 20'000, environment).out;
+    };
+    const QByteArray local = history({});
+    QVERIFY2(local.contains("2026-11-30 02:15:00.250 NPT") && local.contains("at 02:14:45.1,"), local);
+    const QByteArray both = history({s("--times"), s("both")});
+    QVERIFY2(both.contains("2026-11-29T20:30:00.250Z (02:15:00 NPT)") && both.contains("20:29:45.1 / 02:14:45.1"), both);
+    const QByteArray utc = history({s("--times"), s("utc")});
+    QVERIFY2(utc.contains("2026-11-29T20:30:00.250Z") && !utc.contains("NPT"), utc);
+    for (const char *format : {"--csv", "--json"}) {
+        const QByteArray out = history({s(format)});
+        QVERIFY2(out.contains("2026-11-29T20:30:00.250Z") && !out.contains("NPT") && !out.contains("02:14"), out);
+    }
+    QCOMPARE(runCtl({s("history"), s("--journal"), journal, s("--times"), s("mars")}).code, 2);
 }
 
 void TestCtlHistory::prometheusReadsTheMetrics()
