@@ -49,6 +49,11 @@ public:
         return results;
     }
 
+    bool idle(Instant deadline, const std::atomic<bool> &cancelled) override
+    {
+        return !m_faults->cutOff && !m_faults->loseReplies && m_real->idle(deadline, cancelled);
+    }
+
     [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override
     {
         if (!arrives(deadline))

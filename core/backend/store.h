@@ -8,6 +8,7 @@
 #include "core/lease/timing.h"
 
 #include <cstdint>
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,6 +101,8 @@ struct Reply {
     /// Renew: an operator asks this term to step down and to stay out this long.
     std::optional<Milliseconds> stepDown;
     std::optional<WallTime> serverTime;
+    /// Of the time until this answer: what went into connecting, which the next command will not need.
+    Duration settingUp{};
     std::vector<LeaseRecord> records; ///< List
     std::string cursor; ///< List: empty when this was the last page
 };
@@ -146,6 +149,11 @@ public:
     [[nodiscard]] virtual Result<StoreFacts> probe(Instant deadline) = 0;
     /// Makes what must exist first (a table), or with `dryRun` only returns what it would do.
     [[nodiscard]] virtual Result<std::string> init(bool dryRun, Instant deadline) = 0;
+    /// Nothing waits just now, after a batch: time for one step towards what a candidate's next command
+    /// will need (a connection, also one that takes longer than an attempt may; a plan). True: there
+    /// is another step. Ends by `deadline` or soon after `cancelled`; nothing is told, and nobody's
+    /// lease is touched.
+    virtual bool idle(Instant /*deadline*/, const std::atomic<bool> & /*cancelled*/) { return false; }
 };
 
 } // namespace tenure

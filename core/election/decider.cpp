@@ -41,12 +41,10 @@ void Decider::measureRoundTrip()
 {
     if (m_event.kind == Event::Kind::Fault || m_event.sentAt == Instant())
         return;
-    const Duration sample = std::clamp<Duration>(m_event.now - m_event.sentAt, 0ns, 1h);
-    // Down quickly, up slowly: the first answer on a connection is slow and says little about the next.
-    const int weight = sample < m_state.roundTrip ? 3 : 1;
-    m_state.roundTrip = m_state.roundTrip == 0ns
-        ? sample
-        : (weight * sample + (4 - weight) * m_state.roundTrip) / 4;
+    const Duration sample = std::clamp<Duration>(m_event.now - m_event.sentAt - m_event.settingUp, 0ns, 1h);
+    // Down at once, up slowly: the first answer on a connection is slow and says little about the next.
+    const bool better = m_state.roundTrip == 0ns || sample < m_state.roundTrip;
+    m_state.roundTrip = better ? sample : (sample + 3 * m_state.roundTrip) / 4;
 }
 
 /// P5 and the hard end: what the clock alone says about the present term.
@@ -124,7 +122,9 @@ void Decider::scheduleFollow()
     if (!m_state.expiryAt)
         return waitUntil(m_event.now + poll / 2 + drawn(poll / 2), true);
     const Duration leadIn = std::max<Duration>(m_timing.ttl() / 10, 3 * m_state.roundTrip);
-    const Instant peekAt = std::min(*m_state.expiryAt - leadIn, m_event.now + poll);
+    Instant peekAt = std::min(*m_state.expiryAt - leadIn, m_event.now + poll);
+    if (m_event.settingUp > 0ns) // one look more tells how long a round trip really takes here
+        peekAt = std::min<Instant>(peekAt, m_event.now + 10ms + drawn(40ms));
     if (!m_event.epochBarrier && peekAt > m_event.now)
         waitUntil(peekAt, true);
     else

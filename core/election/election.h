@@ -79,6 +79,7 @@ struct Event {
 
     RequestId request = 0;
     Instant sentAt; ///< Granted, Renewed, Refused: read before the request was serialised
+    Duration settingUp{}; ///< of the time since: connecting, which says nothing about a round trip
     FencingToken token; ///< Granted
     bool otherTerm = false; ///< Denied: another term stands there (else: nothing does)
     bool epochBarrier = false; ///< Refused

@@ -145,6 +145,8 @@ void Elector::Core::take(IoThread::Answer &answer)
     Event event = eventFor(answer.verb, who, answer.reply);
     event.request = answer.request;
     event.sentAt = answer.sentAt;
+    if (answer.reply)
+        event.settingUp = answer.reply->settingUp;
     handle(event);
 }
 

@@ -6,6 +6,13 @@
 
 namespace tenure
 {
+namespace
+{
+
+/// Enough for connecting over a very slow line; what comes meanwhile waits at most so long.
+constexpr Milliseconds kIdleFor{5000};
+
+} // namespace
 
 IoThread::IoThread(std::unique_ptr<LeaseStore> store, const Clock &clock, Sink sink)
     : m_store(std::move(store))
@@ -21,11 +28,13 @@ IoThread::~IoThread()
 
 void IoThread::start()
 {
+    m_stopping = false;
     m_thread = std::jthread([this](const std::stop_token &stop) { run(stop); });
 }
 
 void IoThread::stop()
 {
+    m_stopping = true;
     m_thread.request_stop();
     if (m_thread.joinable())
         m_thread.join();
@@ -34,6 +43,8 @@ void IoThread::stop()
 void IoThread::push(std::vector<Request> requests)
 {
     {
+        for (Request &request : requests)
+            request.pushedAt = m_clock.now();
         const std::lock_guard lock(m_mutex);
         m_queue.insert(m_queue.end(), std::move_iterator(requests.begin()),
             std::move_iterator(requests.end()));
@@ -69,12 +80,41 @@ void IoThread::run(const std::stop_token &stop)
         }
         send(batch);
         batch.clear();
+        m_afterIdle = false;
+        while (nothingWaits() && m_store->idle(m_clock.now() + kIdleFor, m_stopping))
+            m_afterIdle = true;
     }
+}
+
+bool IoThread::nothingWaits()
+{
+    const std::lock_guard lock(m_mutex);
+    return m_queue.empty() && !m_frozen && !m_stopping;
+}
+
+/// What waited for most of its time while the store was connecting would hardly be answered in time, and
+/// a late answer costs the connection again: its asker may ask anew, with all its time.
+void IoThread::refuseStale(std::vector<Request> &batch, Instant now)
+{
+    std::vector<Answer> answers;
+    std::erase_if(batch, [&](const Request &request) {
+        const bool stale = (request.deadline - now) * 2 < request.deadline - request.pushedAt;
+        if (stale) {
+            Error error = fail(ErrorKind::Unavailable, "Connecting took too long for this attempt").value();
+            error.recovery = Recovery::AtOnce;
+            answers.push_back({request.elector, request.verb, request.request, now, fail(std::move(error))});
+        }
+        return stale;
+    });
+    if (!answers.empty())
+        m_sink(std::move(answers));
 }
 
 void IoThread::send(std::vector<Request> &batch)
 {
     const Instant sentAt = m_clock.now();
+    if (m_afterIdle)
+        refuseStale(batch, sentAt);
     std::erase_if(batch, [sentAt](const Request &request) { return request.deadline <= sentAt; });
     if (batch.empty())
         return;

@@ -4,6 +4,7 @@
 #include "core/backend/store.h"
 #include "core/election/election.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -26,6 +27,7 @@ public:
         RequestId request = 0;
         Instant deadline; ///< no answer by then is Unknown
         Command command;
+        Instant pushedAt; ///< set by push()
     };
     struct Answer {
         std::uint64_t elector = 0;
@@ -54,16 +56,20 @@ public:
 private:
     void run(const std::stop_token &stop);
     void send(std::vector<Request> &batch);
+    void refuseStale(std::vector<Request> &batch, Instant now);
+    [[nodiscard]] bool nothingWaits();
 
     const std::unique_ptr<LeaseStore> m_store; ///< used on the thread only
     const Clock &m_clock;
     const Sink m_sink;
     std::vector<Command> m_commands; ///< the thread only
+    bool m_afterIdle = false; ///< the store made itself ready since the last batch; the thread only
 
     std::mutex m_mutex;
     std::condition_variable_any m_changed;
     std::vector<Request> m_queue; ///< guarded by m_mutex
     bool m_frozen = false; ///< guarded by m_mutex
+    std::atomic<bool> m_stopping = false;
     std::jthread m_thread;
 };
 

@@ -22,7 +22,7 @@ constexpr std::size_t kPage = 500; ///< as kubectl asks for
 constexpr Duration kScopesFresh = 1min;
 constexpr Duration kRightsFresh = 5min;
 constexpr Duration kEpochFresh = 30s;
-
+constexpr Duration kConnectWithin = 3s;
 
 /// "2|token": the third scope, from the server's token on.
 struct Cursor {
@@ -58,8 +58,22 @@ std::vector<Result<Reply>> KubeStore::execute(std::span<const Command> commands,
             out.push_back(list(*listing, deadline));
         else
             out.push_back(*std::move(works[i]->result));
+        const bool competes = std::holds_alternative<Acquire>(commands[i]) || std::holds_alternative<Renew>(commands[i]);
+        const bool silent = !out.back() && (out.back().error().kind == ErrorKind::Unavailable || out.back().error().kind == ErrorKind::OutcomeUnknown);
+        m_cutOff = m_cutOff || (competes && silent);
     }
     return out;
+}
+
+/// An attempt has less time than a new connection may take over a slow line (four round trips with TLS):
+/// this one stays in the pool for the next.
+bool KubeStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
+{
+    if (!m_cutOff || cancelled)
+        return false;
+    const Instant within = std::min<Instant>(deadline, BootClock::now() + kConnectWithin);
+    m_cutOff = !m_api.send(jsonRequest("GET", "/version"), within);
+    return false;
 }
 
 /// Rounds of parallel requests: in each, every lease's first unfinished command takes one step.

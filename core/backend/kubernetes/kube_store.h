@@ -21,6 +21,7 @@ public:
         std::span<const Command> commands, Instant deadline) override;
     [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override;
     [[nodiscard]] Result<std::string> init(bool dryRun, Instant deadline) override;
+    bool idle(Instant deadline, const std::atomic<bool> &cancelled) override;
 
 private:
     [[nodiscard]] Result<Reply> list(const List &list, Instant deadline);
@@ -31,6 +32,7 @@ private:
     const std::shared_ptr<View> m_view;
     const StoreTraits m_traits;
     Api m_api;
+    bool m_cutOff = false; ///< a candidate's request got no answer: idle() connects
     std::optional<std::vector<std::string>> m_scopes;
     Instant m_scopesUntil;
     std::vector<std::string> m_rights; ///< what one may not do, a sentence each

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <poll.h>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tenure::postgres
 {
@@ -80,6 +81,7 @@ struct PgConnection::Impl {
     std::unique_ptr<Watchdog> watchdog;
     std::unique_ptr<compat::Listener> listener; ///< ends before the session
     std::vector<PgNotification> heard;
+    std::unordered_set<std::string> asked; ///< statements that came already
     std::unordered_map<std::string, std::string> prepared; ///< statement -> its name
 
     ~Impl()
@@ -120,11 +122,17 @@ SELECT pg_catalog.pg_backend_pid(),
         ('client_encoding', CASE pg_catalog.current_setting('server_encoding')
           WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END),
         ('plan_cache_mode', 'force_generic_plan'), ('statement_timeout', $2),
+        -- A lock and a LISTEN live as long as their session: one that is idle is not forgotten.
+        ('idle_session_timeout', '0'), ('transaction_timeout', '0'),
         ('synchronous_commit', CASE WHEN pg_catalog.current_setting('synchronous_commit')
           IN ('off', 'local') THEN 'on' ELSE pg_catalog.current_setting('synchronous_commit') END))
       AS pinned(name, value)
-    WHERE pg_catalog.pg_backend_pid()::text = $1)
+    WHERE pg_catalog.pg_backend_pid()::text = $1
+      AND pg_catalog.current_setting(name, true) IS NOT NULL) -- not every version has all
 )sql";
+
+constexpr const char *kLiftLimit
+    = "SELECT pg_catalog.set_config('statement_timeout', '0', false) WHERE pg_catalog.pg_backend_pid() = ";
 
 Milliseconds until(Instant deadline)
 {
@@ -151,7 +159,7 @@ PgConnection::PgConnection(std::unique_ptr<Impl> impl, std::string where)
 PgConnection::~PgConnection() = default;
 
 Result<std::unique_ptr<PgConnection>> PgConnection::open(const Settings &settings,
-    std::string_view role, Instant deadline, const std::atomic<bool> *cancelled)
+    std::string_view role, Instant deadline, const std::atomic<bool> *cancelled, Milliseconds limit)
 {
     auto raw = openSession(settings, role, deadline, cancelled);
     if (!raw)
@@ -165,7 +173,13 @@ Result<std::unique_ptr<PgConnection>> PgConnection::open(const Settings &setting
         return fail(brokenConnection(e.what(), settings.display));
     }
     std::unique_ptr<PgConnection> made(new PgConnection(std::move(impl), settings.display));
-    if (auto introduced = made->introduce(deadline); !introduced)
+    auto introduced = made->introduce(limit, deadline);
+    // An administrator's limit may be too short for a first statement, until it is ours.
+    for (int tries = 0; !introduced && made->lastSqlstate() == "57014" && tries < 5; ++tries) {
+        (void)made->script(std::string(kLiftLimit) + std::to_string(made->m_impl->session->backendpid()), deadline);
+        introduced = made->introduce(limit, deadline);
+    }
+    if (!introduced)
         return fail(std::move(introduced.error()));
     return made;
 }
@@ -223,10 +237,10 @@ auto PgConnection::guarded(Instant deadline, F work) -> Result<decltype(work())>
     return fail(std::move(error));
 }
 
-Result<void> PgConnection::introduce(Instant deadline)
+Result<void> PgConnection::introduce(Milliseconds limit, Instant deadline)
 {
     const int pid = m_impl->session->backendpid();
-    m_statementLimit = limitFor(until(deadline));
+    m_statementLimit = limitFor(limit > Milliseconds::zero() ? limit : until(deadline));
     m_server.askedAt = BootClock::now();
     const std::vector<PgValue> values{
         std::to_string(pid), std::to_string(m_statementLimit.count()) + "ms"};
@@ -249,26 +263,24 @@ Result<void> PgConnection::introduce(Instant deadline)
     return {};
 }
 
-Result<void> PgConnection::limitStatements(Instant deadline)
+Result<void> PgConnection::limitStatements(Milliseconds left, Instant deadline)
 {
-    const Milliseconds left = until(deadline);
     if (m_server.proxied || (m_statementLimit >= left && m_statementLimit <= 4 * left))
         return {};
     const Milliseconds limit = limitFor(left);
-    const auto set = run("SELECT set_config('statement_timeout', $1, false)",
-        {std::to_string(limit.count()) + "ms"}, deadline);
-    if (!set)
-        return fail(set.error());
+    if (auto set = script("SET statement_timeout = " + std::to_string(limit.count()), deadline); !set)
+        return set;
     m_statementLimit = limit;
     return {};
 }
 
 Result<PgRows> PgConnection::run(
-    const std::string &sql, const std::vector<PgValue> &values, Instant deadline)
+    const std::string &sql, const std::vector<PgValue> &values, bool prepare, Instant deadline)
 {
     auto rows = guarded(deadline, [&] {
         compat::Session &session = *m_impl->session;
-        if (m_server.proxied) {
+        const bool again = !m_impl->asked.insert(sql).second;
+        if (m_server.proxied || !(prepare || again)) {
             pqxx::nontransaction work(session);
             return compat::run(work, sql, values);
         }
@@ -313,11 +325,18 @@ Result<PgRows> PgConnection::ask(
         late.recovery = Recovery::Backoff;
         return fail(std::move(late));
     }
-    if (auto limited = limitStatements(deadline); !limited) {
+    if (auto limited = limitStatements(until(deadline), deadline); !limited) {
         m_lastAnswer = Answer::Definite; // the statement itself was never sent
         return fail(std::move(limited.error()));
     }
-    return run(sql, values, deadline);
+    return run(sql, values, false, deadline);
+}
+
+void PgConnection::plan(const std::string &sql, const std::vector<PgValue> &values,
+    Milliseconds limit, Instant deadline)
+{
+    if (limitStatements(limit, deadline))
+        (void)run(sql, values, true, deadline); // what is wrong with it is told to who asks in earnest
 }
 
 Result<void> PgConnection::script(const std::string &sql, Instant deadline)

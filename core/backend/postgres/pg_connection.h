@@ -87,9 +87,11 @@ public:
     };
 
     /// Several hosts are tried one after the other. `role` ends up in application_name as
-    /// "tenure/<role>". Rejected, Denied, BadConfig: a person must act; Unavailable: later.
+    /// "tenure/<role>". Rejected, Denied, BadConfig: a person must act; Unavailable: later. `limit`: of
+    /// the statements to come, so that the server need not be told with the first; 0: until the deadline.
     [[nodiscard]] static Result<std::unique_ptr<PgConnection>> open(const Settings &settings,
-        std::string_view role, Instant deadline, const std::atomic<bool> *cancelled = nullptr);
+        std::string_view role, Instant deadline, const std::atomic<bool> *cancelled = nullptr,
+        Milliseconds limit = {});
     ~PgConnection();
     PgConnection(const PgConnection &) = delete;
     PgConnection &operator=(const PgConnection &) = delete;
@@ -106,10 +108,15 @@ public:
     /// To be watched by others for its end, not to be read from.
     [[nodiscard]] int socket() const;
 
-    /// Carries out one statement in a transaction of its own. It is prepared once, unless a pooler
-    /// stands between. The server gives up at about the same deadline (statement_timeout).
+    /// Carries out one statement in a transaction of its own. It is prepared when it comes a second
+    /// time (over a slow line the first has no time for that), unless a pooler stands between. The server gives up at about the same deadline (statement_timeout).
     [[nodiscard]] Result<PgRows> ask(
         const std::string &sql, const std::vector<PgValue> &values, Instant deadline);
+
+    /// Carries out a statement whose answer nobody needs, so that the server has planned it when it is
+    /// next asked with `limit` of time; this once it may take until the deadline.
+    void plan(const std::string &sql, const std::vector<PgValue> &values, Milliseconds limit,
+        Instant deadline);
 
     /// Several statements without values, in one transaction.
     [[nodiscard]] Result<void> script(const std::string &sql, Instant deadline);
@@ -125,10 +132,10 @@ public:
 private:
     struct Impl;
     explicit PgConnection(std::unique_ptr<Impl> impl, std::string where);
-    [[nodiscard]] Result<void> introduce(Instant deadline);
-    [[nodiscard]] Result<void> limitStatements(Instant deadline);
+    [[nodiscard]] Result<void> introduce(Milliseconds limit, Instant deadline);
+    [[nodiscard]] Result<void> limitStatements(Milliseconds left, Instant deadline);
     [[nodiscard]] Result<PgRows> run(
-        const std::string &sql, const std::vector<PgValue> &values, Instant deadline);
+        const std::string &sql, const std::vector<PgValue> &values, bool prepare, Instant deadline);
     template <typename F>
     [[nodiscard]] auto guarded(Instant deadline, F work) -> Result<decltype(work())>;
 

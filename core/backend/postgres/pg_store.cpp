@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace tenure::postgres
@@ -111,6 +112,7 @@ std::optional<Error> nameProblem(const Command &command, const std::string &wher
 struct PgStore::Batch {
     std::span<const Command> commands;
     Instant deadline;
+    Milliseconds allowed{}; ///< until the deadline, when it began
     std::vector<std::optional<Result<Reply>>> results;
     std::vector<std::size_t> rounds; ///< of each command: commands of one lease stay in order
     int repeats = 0; ///< of acquires whose row came into being meanwhile
@@ -125,16 +127,18 @@ PgStore::PgStore(std::shared_ptr<Shared> shared, StoreTraits traits)
 
 PgStore::~PgStore() = default;
 
-Result<void> PgStore::connect(Instant deadline)
+Result<void> PgStore::connect(Instant deadline, const std::atomic<bool> *cancelled)
 {
     if (m_connection && !m_connection->stillThere())
         m_connection.reset();
     if (m_connection)
         return {};
-    auto made = PgConnection::open(m_shared->settings, "store", deadline);
+    auto made = PgConnection::open(m_shared->settings, "store", deadline, cancelled,
+        m_competes ? m_usualLimit : Milliseconds());
     if (!made)
         return fail(std::move(made.error()));
     m_connection = std::move(*made);
+    m_planned = 0;
     m_shared->epoch.note(m_connection->server());
     return {};
 }
@@ -148,12 +152,40 @@ Result<PgRows> PgStore::ask(const std::string &sql, std::vector<PgValue> values,
     return rows;
 }
 
+bool PgStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
+{
+    if (!m_competes)
+        return false;
+    if (!m_connection || !m_connection->usable())
+        return connect(deadline, &cancelled).has_value();
+    const Statements &sql = m_shared->statements;
+    const std::array urgent{&sql.renew, &sql.release, &sql.acquire, &sql.read};
+    if (m_planned >= urgent.size() || m_connection->server().proxied)
+        return false;
+    const std::string *const statement = urgent.at(m_planned++);
+    std::vector<PgValue> nobody = Arrays().values(BootClock::now() + m_usualLimit);
+    if (statement == &sql.acquire) {
+        nobody.emplace_back("t"); // a new term for nobody, and that refused
+        nobody.emplace_back(std::nullopt);
+    } else if (statement == &sql.read) {
+        nobody = {PgArray().text()};
+    }
+    m_connection->plan(*statement, nobody, m_usualLimit, deadline);
+    return m_connection->usable();
+}
+
 std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, Instant deadline)
 {
     if (commands.empty())
         return {};
-    Batch batch{commands, deadline, {}, std::vector<std::size_t>(commands.size()), 0, {}};
+    const Instant began = BootClock::now();
+    Batch batch{commands, deadline, std::chrono::ceil<Milliseconds>(deadline - began), {},
+        std::vector<std::size_t>(commands.size()), 0, {}};
     batch.results.resize(commands.size());
+    if (std::ranges::any_of(commands, [](const Command &c) { return std::holds_alternative<Acquire>(c); })) {
+        m_competes = true;
+        m_usualLimit = batch.allowed;
+    }
     std::unordered_map<std::string_view, std::size_t> next;
     std::size_t last = 0;
     std::size_t barrier = 0; // a list sees all before it
@@ -178,6 +210,7 @@ std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, I
     }
     if (auto connected = connect(deadline); !connected)
         batch.over = std::move(connected.error());
+    const Duration settingUp = BootClock::now() - began;
     for (std::size_t round = 0; round <= last; ++round)
         runRound(batch, round);
     std::vector<Result<Reply>> out;
@@ -186,6 +219,8 @@ std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, I
         if (!*result && result->error().recovery == Recovery::Reconnect)
             m_connection.reset(); // a standby and the like: look for the primary again
         out.push_back(*std::move(result));
+        if (out.back())
+            out.back()->settingUp = settingUp;
     }
     if (m_connection && !m_connection->usable())
         m_connection.reset();

@@ -32,12 +32,15 @@ public:
         std::span<const Command> commands, Instant deadline) override;
     [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override;
     [[nodiscard]] Result<std::string> init(bool dryRun, Instant deadline) override;
+    /// Connects, and has the server plan what a candidate will need, which it does when a statement is
+    /// first used on a session: a release or a first renewal has no time for that.
+    bool idle(Instant deadline, const std::atomic<bool> &cancelled) override;
 
 private:
     struct Batch;
     using Indices = std::vector<std::size_t>;
 
-    [[nodiscard]] Result<void> connect(Instant deadline);
+    [[nodiscard]] Result<void> connect(Instant deadline, const std::atomic<bool> *cancelled = nullptr);
     void runRound(Batch &batch, std::size_t round);
     void runVerb(Batch &batch, const Indices &which);
     void runReads(Batch &batch, const Indices &which);
@@ -56,6 +59,9 @@ private:
     const std::shared_ptr<Shared> m_shared;
     const StoreTraits m_traits;
     std::unique_ptr<PgConnection> m_connection;
+    bool m_competes = false; ///< this store is a candidate's
+    std::size_t m_planned = 0; ///< on this connection, of what idle() plans
+    Milliseconds m_usualLimit{1000}; ///< what an attempt of this candidate may take
     ForeignView m_foreign; ///< what other people's libraries keep there
 };
 

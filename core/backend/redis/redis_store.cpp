@@ -77,7 +77,9 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
     batch.deadline = deadline;
     batch.results.resize(commands.size());
     batch.slots.resize(commands.size());
+    const Instant began = BootClock::now();
     const auto connected = connect(deadline);
+    const Duration settingUp = BootClock::now() - began;
     for (std::size_t i = 0; i < commands.size(); ++i) {
         Command checked = commands[i];
         if (auto *operate = std::get_if<Operate>(&checked)) {
@@ -112,6 +114,8 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
         if (!*result && result->error().recovery == Recovery::Reconnect)
             m_connection.reset(); // READONLY and the like: look for the master again
         out.push_back(*std::move(result));
+        if (out.back())
+            out.back()->settingUp = settingUp;
     }
     return out;
 }
