@@ -9,7 +9,8 @@ namespace tenure
 namespace
 {
 
-// States are ItemState's numbers. @q@ is the quoted schema, @v@ the version of the layout.
+// States are ItemState's numbers. @q@ is the quoted schema, @v@ the version of the layout. Every index
+// costs each claim and each completion a write: there is none that only a look would need.
 constexpr const char *kInit = R"sql(SELECT pg_advisory_xact_lock(hashtext('tenure_work'), 1);
 CREATE SCHEMA IF NOT EXISTS @q@;
 CREATE TABLE IF NOT EXISTS @q@.tenure_queue(name text PRIMARY KEY, version int NOT NULL,
@@ -20,10 +21,11 @@ CREATE TABLE IF NOT EXISTS @q@.tenure_work(id bigint PRIMARY KEY, queue text NOT
   payload bytea NOT NULL, state smallint NOT NULL DEFAULT 0, attempts int NOT NULL DEFAULT 0,
   max_attempts int NOT NULL, due_at timestamptz NOT NULL, worker text NOT NULL DEFAULT '',
   token bigint NOT NULL DEFAULT 0, fence bigint NOT NULL DEFAULT 0,
-  created_at timestamptz NOT NULL DEFAULT now(), reason text NOT NULL DEFAULT '', UNIQUE(queue, key))
+  created_at timestamptz NOT NULL DEFAULT now(), reason text NOT NULL DEFAULT '')
   WITH (fillfactor = 70);
+CREATE UNIQUE INDEX IF NOT EXISTS tenure_work_key ON @q@.tenure_work(queue, key) WHERE key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tenure_work_due ON @q@.tenure_work(queue, due_at, id) WHERE state < 2;
-CREATE INDEX IF NOT EXISTS tenure_work_state ON @q@.tenure_work(queue, state, id);
+CREATE INDEX IF NOT EXISTS tenure_work_dead ON @q@.tenure_work(queue, id) WHERE state = 3;
 )sql";
 
 constexpr const char *kGuard = "SELECT version, fence FROM @q@.tenure_queue WHERE name = $1";
@@ -33,19 +35,20 @@ constexpr const char *kInsert = R"sql(WITH x AS MATERIALIZED (
   FROM unnest($2::text[], $3::bytea[], $4::int[], $5::bigint[]) WITH ORDINALITY AS u(key, payload, most, delay, n)),
 put AS (INSERT INTO @q@.tenure_work(id, queue, key, payload, max_attempts, due_at)
   SELECT id, $1, key, payload, most, statement_timestamp() + delay * interval '1 microsecond' FROM x ORDER BY n
-  ON CONFLICT (queue, key) DO NOTHING RETURNING id)
+  ON CONFLICT (queue, key) WHERE key IS NOT NULL DO NOTHING RETURNING id)
 SELECT x.id, put.id IS NOT NULL FROM x LEFT JOIN put USING (id) ORDER BY x.n)sql";
 
-// Of each item the token grows also when two sessions drew their numbers in the other order.
+// Of each item the token grows also when two sessions drew their numbers in the other order. The limit
+// stands in the text: to a plan made for any limit the server would take a tenth of the table.
 constexpr const char *kClaim = R"sql(WITH q AS MATERIALIZED (
   SELECT version, fence FROM @q@.tenure_queue WHERE name = $1),
 picked AS MATERIALIZED (SELECT w.id FROM @q@.tenure_work w WHERE w.queue = $1 AND w.state < 2
   AND w.due_at <= statement_timestamp() AND (w.state = 0 OR w.attempts < w.max_attempts)
   AND (SELECT version <= @v@ AND fence <= $2::bigint FROM q)
-  ORDER BY w.due_at, w.id LIMIT $3::int FOR UPDATE SKIP LOCKED),
+  ORDER BY w.due_at, w.id LIMIT @n@ FOR UPDATE SKIP LOCKED),
 t AS MATERIALIZED (SELECT nextval('@q@.tenure_work_token') AS token),
 claimed AS (UPDATE @q@.tenure_work w SET state = 1, attempts = w.attempts + 1,
-  due_at = clock_timestamp() + $4::bigint * interval '1 millisecond', worker = $5,
+  due_at = clock_timestamp() + $3::bigint * interval '1 millisecond', worker = $4,
   token = greatest(t.token, w.token + 1), fence = $2::bigint
   FROM picked, t WHERE w.id = picked.id RETURNING w.id, w.attempts, w.token, w.key, w.payload)
 SELECT q.version, q.fence, c.id, c.attempts, c.token, c.key, c.payload FROM q LEFT JOIN claimed c ON true)sql";
@@ -80,7 +83,7 @@ GROUP BY q.version, q.fence)sql";
 constexpr const char *kItems = R"sql(SELECT id, key, substr(payload, 1, 200), length(payload), attempts, max_attempts,
   worker, token, fence, (extract(epoch FROM due_at - statement_timestamp()) * 1000000)::bigint,
   (extract(epoch FROM statement_timestamp() - created_at) * 1000000)::bigint, reason
-FROM @q@.tenure_work WHERE queue = $1 AND state = $2::int AND id > $3::bigint ORDER BY id LIMIT $4::int)sql";
+FROM @q@.tenure_work WHERE queue = $1 AND state = @n@ AND id > $2::bigint ORDER BY id LIMIT $3::int)sql";
 
 std::string filled(std::string text, const std::string &schema)
 {
@@ -91,6 +94,11 @@ std::string filled(std::string text, const std::string &schema)
     replace("@q@", schema);
     replace("@v@", std::to_string(kQueueVersion));
     return text;
+}
+
+std::string withNumber(std::string text, std::size_t number)
+{
+    return text.replace(text.find("@n@"), 3, std::to_string(number));
 }
 
 /// A schema's name inside of a string constant: nextval('"a".seq').
@@ -119,7 +127,7 @@ PostgresWorkStatements::PostgresWorkStatements(const std::string &schema)
     raiseFence = make("UPDATE @q@.tenure_queue SET fence = $2::bigint WHERE name = $1 AND fence < $2::bigint");
     insert = make(kInsert);
     findKeys = make("SELECT id, key FROM @q@.tenure_work WHERE queue = $1 AND key = ANY($2::text[])");
-    claim = make(kClaim);
+    m_claim = make(kClaim);
     settle = make(kSettle);
     bury = make("UPDATE @q@.tenure_work SET state = 3, reason = 'no worker came to an end with it' WHERE queue = $1 "
                 "AND state = 1 AND due_at <= statement_timestamp() AND attempts >= max_attempts RETURNING id");
@@ -128,7 +136,17 @@ PostgresWorkStatements::PostgresWorkStatements(const std::string &schema)
     retry = make("UPDATE @q@.tenure_work SET state = 0, attempts = 0, due_at = clock_timestamp() WHERE queue = $1 "
                  "AND state = 3 AND ($2::bigint = 0 OR id = $2::bigint) RETURNING id");
     counts = make(kCounts);
-    items = make(kItems);
+    m_items = make(kItems);
+}
+
+std::string PostgresWorkStatements::claim(std::size_t limit) const
+{
+    return withNumber(m_claim, limit);
+}
+
+std::string PostgresWorkStatements::items(ItemState state) const
+{
+    return withNumber(m_items, static_cast<std::size_t>(state));
 }
 
 } // namespace tenure

@@ -132,9 +132,8 @@ public:
             m_fence = worker.fence;
         }
         const Instant sentAt = BootClock::now();
-        const auto rows = ask(m_sql.claim,
-            {m_queue, number(worker.fence), std::to_string(limit), std::to_string(timeout.count()), worker.name.name()},
-            deadline);
+        const auto rows = ask(m_sql.claim(limit),
+            {m_queue, number(worker.fence), std::to_string(timeout.count()), worker.name.name()}, deadline);
         if (!rows)
             return fail(rows.error());
         if (auto problem = guardProblem(*rows))
@@ -224,10 +223,8 @@ public:
     [[nodiscard]] Result<std::vector<ItemView>> items(
         ItemState state, std::int64_t afterId, std::size_t limit, Instant deadline) override
     {
-        const auto rows = guarded(m_sql.items,
-            {m_queue, std::to_string(static_cast<int>(state)), std::to_string(afterId),
-                std::to_string(std::min(limit, kMaxBatch))},
-            deadline);
+        const auto rows = guarded(m_sql.items(state),
+            {m_queue, std::to_string(afterId), std::to_string(std::min(limit, kMaxBatch))}, deadline);
         if (!rows)
             return fail(rows.error());
         std::vector<ItemView> all;
