@@ -93,6 +93,8 @@ int run(QApplication &app, const ui::Options &options)
             connections.openUrl(url);
         if (options.urls.isEmpty())
             connections.openAtStart();
+        for (const QString &path : options.lookAt)
+            window.openJournal(path);
     });
     return QApplication::exec();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/console/main_window.h"
 
-#include "app/console/announcer.h"
+#include "app/console/alert_sender.h"
 #include "app/console/audit_view.h"
 #include "app/console/connections_dock.h"
 #include "app/console/notifier.h"
@@ -110,16 +110,10 @@ void MainWindow::connectParts()
     connect(m_fleet, &FleetView::addConnectionRequested, this, [this] { editConnection({}); });
     connect(m_fleet, &FleetView::openSimulationRequested, this, &MainWindow::openDemo);
     connect(m_alerts, &AlertsView::leaseActivated, this, &MainWindow::openLease);
+    connect(m_alerts, &AlertsView::shelfEnds, this, &MainWindow::tell);
     connect(m_alerts, &AlertsView::rulesAsked, this, &MainWindow::showRules);
     connect(m_alerts, &AlertsView::historyAsked, this, &MainWindow::showAlertHistory);
-    m_notifier = new Notifier(m_clock, m_settings, this);
-    m_announcer = new Announcer(m_clock, this);
-    connect(m_notifier, &Notifier::quitAsked, this, &MainWindow::quit);
-    connect(m_notifier, &Notifier::openAsked, this, [this] {
-        showNormal();
-        raise();
-        activateWindow();
-    });
+    makeAlertWays();
     connect(m_events, &EventsView::leaseActivated, this, &MainWindow::openLease);
     connect(m_fleet, &FleetView::problem, this, &MainWindow::say);
     connect(m_fleet, &FleetView::told, this, &MainWindow::tell);
@@ -134,7 +128,7 @@ void MainWindow::connectParts()
     connect(&m_timelineTimer, &QTimer::timeout, this, &MainWindow::showJournal);
     m_timelineTimer.start(2s);
     connect(m_timeline, &TimelinePanel::told, this, &MainWindow::tell);
-    connect(m_timeline, &TimelinePanel::picturePicked, this, &MainWindow::savePicture);
+    connect(m_timeline, &TimelinePanel::problem, this, &MainWindow::say);
     for (const QString &reason : {m_settings.readOnlyReason(), m_connections.readOnlyReason()}) {
         if (!reason.isEmpty())
             say(reason);
@@ -154,10 +148,9 @@ void MainWindow::addSession(Session *session)
         page->setSource(session->profile().name, historyOf(*session), session->journalId());
     connect(session, &Session::transitionsAdded, this,
         [this, session](std::size_t howMany) { announce(session, howMany); });
-    connect(session, &Session::alertsChanged, this,
-        [this, session] { m_notifier->take(session->profile().name, session->alerts()); });
+    tellAlertsOf(session);
     m_timeline->setConnection(session->profile().id, session->profile().name, {}, m_clock.now());
-    m_timeline->setHistory(session->profile().id, historyOf(*session), session->journalId());
+    m_timeline->setHistory(session->profile().id, historyOf(*session), session->journalId(), source->connection().where);
     connect(session, &Session::alertsChanged, this, &MainWindow::showAlertCount);
     connect(session, &Session::audited, this, [this] { m_audit->showAudit(m_connections.sessions()); });
     connect(session, &Session::operatorChanged, this, &MainWindow::showFront);
@@ -193,6 +186,8 @@ void MainWindow::dropSession(Session *session)
         page->removeSource(session->profile().name);
     m_timeline->removeConnection(id);
     disconnect(session, nullptr, this, nullptr);
+    m_notifier->forget(session->profile().name);
+    m_sender->forget(session->profile().name);
     // The journal of a simulated world goes with it.
     if (session->isSimulated() && session->journal() != nullptr) {
         const auto known = m_histories.find(QString::fromStdString(session->journal()->path()));

@@ -18,6 +18,7 @@ class QTabWidget;
 namespace tenure::ui
 {
 
+class AlertSender;
 class AlertsPage;
 class AlertsView;
 class Announcer;
@@ -27,6 +28,7 @@ class ConnectionsDock;
 class EventsView;
 class FleetView;
 class History;
+class JournalPage;
 class LabView;
 class LeasePage;
 class LeaseSource;
@@ -34,6 +36,7 @@ class LogView;
 class Notifier;
 class SettingsDialog;
 class SettingsStore;
+struct SettingsContext;
 class StatusStrip;
 class TimelinePanel;
 class TopBar;
@@ -52,11 +55,15 @@ public:
 
     void openLease(const QString &connectionId, const LeaseId &lease);
     void openLab(Session *session);
+    /// Failover drills of a connection; the lease is filled in when one is given.
+    void openDrill(Session *session, const std::optional<LeaseId> &lease = {});
     /// The work queues of a connection; null when it is not open or cannot keep any.
     WorkPage *openWork(const QString &connectionId);
     void showFleet();
     AlertsPage *showRules();
     AlertsPage *showAlertHistory();
+    /// A journal, or an export of one, in a tab that is not live.
+    JournalPage *openJournal(const QString &path);
     void quit();
     /// Opens the release dialog for a lease; null when its connection is not open.
     QDialog *openRelease(const QString &connectionId, const LeaseId &lease);
@@ -110,10 +117,13 @@ private:
     void loadRules();
     void saveRules(const RuleBook &book);
     void announce(Session *session, std::size_t howMany);
+    void makeAlertWays(); ///< who is told of alerts besides the window
+    void tellAlertsOf(Session *session);
+    void fillAlertSettings(SettingsContext &context);
     [[nodiscard]] std::string rulesPath() const;
+    void askJournal(); ///< somebody else's, to look at
     void showTimeline();
     void showJournal();
-    void savePicture(const QString &path, const QPixmap &picture);
     /// What was before this session; nothing without a journal.
     [[nodiscard]] History *historyOf(const Session &session);
     void rereadAll();
@@ -121,6 +131,7 @@ private:
     void readOnlyEverywhere();
     void focusFilter();
     void openFrontLab();
+    void openFrontDrill();
     void openSimLab();
     void openFrontWork();
     void openLesson(const QString &scenario);
@@ -164,7 +175,9 @@ private:
     bool m_painted = false;
     bool m_quitting = false; ///< Quit was asked for, also where closing means the tray
     RuleBook m_rules;
+    QString m_damagedRules; ///< the file that could not be read; moved aside before a new one is saved
     Notifier *m_notifier = nullptr;
+    AlertSender *m_sender = nullptr;
     Announcer *m_announcer = nullptr;
 };
 

@@ -144,6 +144,7 @@ void MainWindow::buildMenus()
     file->addAction(action("addConnection", tr("Add connection…"), QKeySequence::New, &MainWindow::addConnection));
     file->addAction(action("openSimulation", tr("Open simulation"), {}, &MainWindow::openDemo));
     file->addSeparator();
+    file->addAction(action("openJournal", tr("Look at a journal…"), QKeySequence::Open, &MainWindow::askJournal));
     file->addAction(action("export", tr("Export the fleet…"), Qt::CTRL | Qt::Key_E, &MainWindow::exportFleet));
     file->addAction(action("diagnostics", tr("Save diagnostics…"), {}, &MainWindow::saveDiagnostics));
     file->addAction(action("settings", tr("Settings…"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showSettings));
@@ -161,6 +162,7 @@ void MainWindow::buildMenus()
         &MainWindow::clearSimFaults));
     safety->addAction(action("openSimLab", tr("Open simulation lab"), {}, &MainWindow::openSimLab));
     safety->addAction(action("openLab", tr("Open lab of this connection"), {}, &MainWindow::openFrontLab));
+    safety->addAction(action("openDrill", tr("Failover drill…"), {}, &MainWindow::openFrontDrill));
     // On purpose without a key: it opens from the lease page, here, or "> release" in the palette.
     safety->addAction(action("release", tr("Release the lease in front…"), {}, &MainWindow::openFrontRelease));
 

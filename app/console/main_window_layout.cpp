@@ -12,7 +12,6 @@
 
 #include <QAction>
 #include <QApplication>
-#include <QBuffer>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QSysInfo>
@@ -112,6 +111,7 @@ SettingsDialog *MainWindow::openSettings()
             context.journal += QLatin1Char(' ') + QString::fromStdString(status.sentence);
     }
     context.version = QStringLiteral(TENURE_VERSION);
+    fillAlertSettings(context);
     auto *dialog = new SettingsDialog(m_theme, m_settings, std::move(context), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
@@ -186,19 +186,6 @@ void MainWindow::showJournal()
     if (status.dropped > 0)
         text += tr(", %1 records lost").arg(status.dropped);
     m_status->setJournal(text, QString::fromStdString(status.sentence));
-}
-
-void MainWindow::savePicture(const QString &path, const QPixmap &picture)
-{
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    picture.save(&buffer, "PNG");
-    saveFile(path, bytes, this, [this, path](const QString &why) {
-        if (why.isEmpty())
-            tell(tr("Exported to %1.").arg(path));
-        else
-            say(tr("%1 could not be written: %2").arg(path, why));
-    });
 }
 
 QString MainWindow::diagnostics() const

@@ -4,6 +4,7 @@
 #include "app/console/main_window.h"
 #include "core/base/text.h"
 #include "ui/dialogs/about_dialogs.h"
+#include "ui/lab/drill_view.h"
 #include "ui/lab/sim_lab.h"
 #include "ui/theme/words.h"
 #include "ui/views/fleet_view.h"
@@ -84,6 +85,38 @@ void MainWindow::openFrontLab()
         openLab(session);
     else
         say(tr("The lab needs a connection. Open the simulation, it needs no network."));
+}
+
+void MainWindow::openDrill(Session *session, const std::optional<LeaseId> &lease)
+{
+    const QString id = session->profile().id;
+    DrillView *page = nullptr;
+    for (DrillView *one : m_tabs->findChildren<DrillView *>()) {
+        if (one->property("connectionId").toString() == id)
+            page = one;
+    }
+    if (!page) {
+        page = new DrillView(m_theme, *session, m_tabs);
+        page->setProperty("connectionId", id);
+        connect(page, &DrillView::problem, this, &MainWindow::say);
+        connect(page, &DrillView::told, this, &MainWindow::tell);
+        addTab(page, session->isSimulated() ? tr("Drill (SIM)") : tr("Drill %1").arg(session->profile().name));
+    }
+    if (lease)
+        page->setLease(*lease);
+    m_tabs->setCurrentWidget(page);
+}
+
+/// Of the connection in front; of the lease too, when a lease page is.
+void MainWindow::openFrontDrill()
+{
+    Session *session = sessionInFront();
+    if (!session || !session->backend()) {
+        say(tr("A drill needs a connection. Open the simulation, it needs no network."));
+        return;
+    }
+    const QVariant name = m_tabs->currentWidget()->property("leaseName");
+    openDrill(session, name.isValid() ? std::optional(LeaseId::observed(name.toByteArray().toStdString())) : std::nullopt);
 }
 
 void MainWindow::openSimLab()

@@ -17,20 +17,31 @@ namespace
 
 using namespace std::chrono_literals;
 
-constexpr auto kGroupWait = 5s;
-constexpr Duration kRepeatNot = 60s;
 constexpr Duration kFloodWindow = 10min;
-constexpr std::size_t kFlood = 10;
+constexpr std::size_t kFlood = 10; ///< more new alerts than this are one
+constexpr std::size_t kFloodOver = 5;
 constexpr std::size_t kMostLines = 3;
+
+QString keyOf(const QString &connection, const std::string &rule)
+{
+    return connection + QLatin1Char('\n') + text(rule);
+}
+
+QString floodKey()
+{
+    return QStringLiteral("flood");
+}
 
 } // namespace
 
-Notifier::Notifier(const Clock &clock, SettingsStore &settings, QWidget *window)
-    : QObject(window), m_clock(clock), m_settings(settings)
+Notifier::Notifier(const Clock &clock, SettingsStore &settings, QDBusConnection bus, QWidget *window)
+    : QObject(window), m_clock(clock), m_settings(settings), m_notes(std::move(bus), this)
 {
     m_timer.setSingleShot(true);
     connect(&m_timer, &QTimer::timeout, this, &Notifier::tell);
     connect(&settings, &SettingsStore::changed, this, &Notifier::apply);
+    connect(&m_notes, &DesktopNotes::openAsked, this, &Notifier::openAsked);
+    connect(&m_notes, &DesktopNotes::acknowledgeAsked, this, &Notifier::acknowledge);
     apply();
 }
 
@@ -58,64 +69,118 @@ bool Notifier::inTray() const
     return m_icon != nullptr && m_icon->isVisible() && m_settings.now().tray;
 }
 
-void Notifier::take(const QString &connection, const std::map<std::uint64_t, Alert> &alerts)
+QString Notifier::way() const
 {
-    for (const auto &[id, alert] : alerts) {
-        const auto [known, isNew] = m_known.try_emplace({connection, id}, alert.state);
-        const bool fires = alert.state == AlertState::Firing && (isNew || known->second != AlertState::Firing);
-        known->second = alert.state;
-        if (!fires)
-            continue;
-        m_recent.push_back(m_clock.now());
-        m_waiting.push_back({connection, alert});
-    }
-    // What is over before it was told need not be told.
-    std::erase_if(m_waiting, [&](const Waiting &one) {
-        const auto now = alerts.find(one.alert.id);
-        return one.connection == connection && now != alerts.end() && now->second.state != AlertState::Firing;
-    });
-    if (!m_waiting.empty() && !m_timer.isActive())
-        m_timer.start(kGroupWait);
+    if (m_notes.isThere())
+        return tr("At most one a minute for each cause, many at once become one; with buttons to acknowledge and to open.");
+    return QSystemTrayIcon::isSystemTrayAvailable()
+        ? tr("At most one a minute for each cause, many at once become one; through the tray.")
+        : tr("This desktop offers neither notifications nor a tray: nothing can be told there.");
 }
 
-QStringList Notifier::due()
+void Notifier::take(const QString &connection, const std::vector<Alert> &alerts)
 {
     const Instant now = m_clock.now();
+    for (const Alert &alert : alerts) {
+        auto &firing = m_firing[{connection, alert.rule}];
+        if (alert.state != AlertState::Firing)
+            firing.erase(alert.id);
+        else if (firing.insert_or_assign(alert.id, alert).second)
+            m_recent.push_back(now);
+        // What nobody wants to be told of is as if it were over.
+        Alert told = alert;
+        if (!m_settings.now().notify || alert.priority > m_settings.now().notifyUpTo)
+            told.state = AlertState::Resolved;
+        m_digest.take(connection.toStdString(), told, now);
+    }
+    plan();
+}
+
+void Notifier::forget(const QString &connection)
+{
+    std::vector<Alert> over;
+    for (const auto &[group, alerts] : m_firing) {
+        for (const auto &[id, alert] : alerts) {
+            if (group.first == connection) {
+                over.push_back(alert);
+                over.back().state = AlertState::Resolved;
+            }
+        }
+    }
+    take(connection, over);
+    std::erase_if(m_firing, [&](const auto &entry) { return entry.first.first == connection; });
+}
+
+void Notifier::plan()
+{
+    const auto next = m_digest.nextDue();
+    if (!next)
+        return m_timer.stop();
+    m_timer.start(std::chrono::ceil<Milliseconds>(std::max<Duration>(*next - m_clock.now(), Duration::zero())));
+}
+
+void Notifier::noteFlood(Instant now)
+{
     while (!m_recent.empty() && now - m_recent.front() > kFloodWindow)
         m_recent.pop_front();
-    std::vector<Waiting> waiting = std::exchange(m_waiting, {});
-    std::erase_if(waiting, [&](const Waiting &one) {
-        const QString cause = one.connection + QLatin1Char('\n') + text(one.alert.rule) + QLatin1Char('\n') + text(one.alert.lease.name());
-        const bool late = one.alert.priority > m_settings.now().notifyUpTo;
-        const auto told = m_told.find(cause);
-        if (late || (told != m_told.end() && now - told->second < kRepeatNot))
-            return true;
-        m_told[cause] = now;
-        return false;
-    });
-    if (!m_settings.now().notify || waiting.empty())
-        return {};
-    std::stable_sort(waiting.begin(), waiting.end(), [](const Waiting &a, const Waiting &b) { return a.alert.priority < b.alert.priority; });
     if (m_recent.size() > kFlood)
-        return {tr("%1 new alerts in 10 min, %2 just now; first %3 on %4").arg(m_recent.size()).arg(waiting.size())
-                    .arg(shown(waiting.front().alert.rule).toUpper(), waiting.front().connection)};
-    QStringList lines;
-    for (const Waiting &one : waiting) {
-        if (static_cast<std::size_t>(lines.size()) == kMostLines) {
-            lines << tr("and %1 more").arg(waiting.size() - kMostLines);
-            break;
-        }
-        const QString subject = one.alert.lease.name().empty() ? one.connection : shown(one.alert.lease.name()) + QStringLiteral(", ") + one.connection;
-        lines << QStringLiteral("P%1 %2  %3: %4").arg(one.alert.priority).arg(shown(one.alert.rule).toUpper(), subject, shown(one.alert.text));
-    }
-    return lines;
+        m_flood = true;
+    else if (m_recent.size() < kFloodOver)
+        m_flood = false;
 }
 
 void Notifier::tell()
 {
-    const QStringList lines = due();
-    if (!lines.empty() && m_icon != nullptr && m_icon->isVisible())
-        m_icon->showMessage(tr("Tenure"), lines.join(QLatin1Char('\n')), QSystemTrayIcon::Warning);
+    const Instant now = m_clock.now();
+    std::vector<Notice> notices = m_digest.due(now);
+    noteFlood(now);
+    for (const Notice &notice : notices) {
+        if (notice.withdraw)
+            m_notes.withdraw(keyOf(text(notice.connection), notice.rule));
+    }
+    std::erase_if(notices, [](const Notice &notice) { return notice.withdraw; });
+    std::stable_sort(notices.begin(), notices.end(), [](const Notice &a, const Notice &b) { return a.priority < b.priority; });
+    if (m_flood && !notices.empty()) {
+        tellFlood(notices);
+    } else {
+        for (const Notice &notice : notices) {
+            show({keyOf(text(notice.connection), notice.rule),
+                QStringLiteral("P%1 %2  %3").arg(notice.priority).arg(shown(notice.rule).toUpper(), text(notice.connection)),
+                text(notice.text) + QLatin1Char('\n') + text(notice.action), notice.priority == 1});
+        }
+    }
+    plan();
+}
+
+void Notifier::tellFlood(const std::vector<Notice> &notices)
+{
+    QStringList lines;
+    for (const Notice &notice : notices) {
+        if (static_cast<std::size_t>(lines.size()) == kMostLines) {
+            lines << tr("and %1 more causes").arg(notices.size() - kMostLines);
+            break;
+        }
+        lines << QStringLiteral("P%1 %2  %3").arg(notice.priority).arg(shown(notice.rule).toUpper(), text(notice.text));
+    }
+    show({floodKey(), tr("%1 new alerts in 10 min").arg(m_recent.size()), lines.join(QLatin1Char('\n')), notices.front().priority == 1, false});
+}
+
+void Notifier::show(const DesktopNote &note)
+{
+    if (m_notes.isThere())
+        m_notes.show(note);
+    else if (m_icon != nullptr && m_icon->isVisible())
+        m_icon->showMessage(note.title, note.body, QSystemTrayIcon::Warning);
+}
+
+void Notifier::acknowledge(const QString &key)
+{
+    for (const auto &[group, alerts] : m_firing) {
+        if (key != keyOf(group.first, group.second))
+            continue;
+        for (const auto &[id, alert] : alerts)
+            Q_EMIT acknowledgeAsked(group.first, id);
+    }
 }
 
 } // namespace tenure::ui

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/churn/alerts.h"
+#include "app/console/desktop_notes.h"
+#include "core/churn/digest.h"
 #include "ui/settings/settings_store.h"
 
-#include <QObject>
 #include <QTimer>
 
 #include <deque>
 #include <map>
+#include <set>
 
 class QSystemTrayIcon;
 class QWidget;
@@ -16,42 +17,49 @@ class QWidget;
 namespace tenure::ui
 {
 
-/// Tells new alerts through the desktop's tray, where there is one, and shows there that the console
-/// runs. Waits some seconds so that one cause becomes one message, repeats none within a minute, and
-/// turns a flood into one sentence. Never the only way an alert is told. GUI thread.
+/// Tells new alerts through the desktop: by its notifications, or else by its tray, where there is
+/// one; and shows in the tray that the console runs. One cause is one message, repeated not within a
+/// minute and taken back when it is no longer so; a flood is one sentence. Never the only way in which
+/// an alert is told. GUI thread.
 class Notifier final : public QObject
 {
     Q_OBJECT
 public:
-    Notifier(const Clock &clock, SettingsStore &settings, QWidget *window);
+    Notifier(const Clock &clock, SettingsStore &settings, QDBusConnection bus, QWidget *window);
     ~Notifier() override;
     /// True: this desktop has a tray and the icon stands in it.
     [[nodiscard]] bool inTray() const;
-    /// The alerts of a connection as they are now.
-    void take(const QString &connection, const std::map<std::uint64_t, Alert> &alerts);
-    /// What would be told now; empties the queue. Called by its timer.
-    [[nodiscard]] QStringList due();
+    /// How alerts would be told here, in a sentence.
+    [[nodiscard]] QString way() const;
+    /// New or changed alerts of a connection.
+    void take(const QString &connection, const std::vector<Alert> &alerts);
+    /// Nobody watches the connection any more.
+    void forget(const QString &connection);
 
 Q_SIGNALS:
     void openAsked();
     void quitAsked();
+    void acknowledgeAsked(const QString &connection, std::uint64_t alert);
 
 private:
-    struct Waiting {
-        QString connection;
-        Alert alert;
-    };
+    using Group = std::pair<QString, std::string>; ///< connection and rule
     void apply();
     void tell();
+    void tellFlood(const std::vector<Notice> &notices);
+    void show(const DesktopNote &note);
+    void plan();
+    void noteFlood(Instant now);
+    void acknowledge(const QString &key);
 
     const Clock &m_clock;
     SettingsStore &m_settings;
+    DesktopNotes m_notes;
     QSystemTrayIcon *m_icon = nullptr;
     QTimer m_timer;
-    std::vector<Waiting> m_waiting;
-    std::map<std::pair<QString, std::uint64_t>, AlertState> m_known;
-    std::map<QString, Instant> m_told; ///< by rule and lease
+    AlertDigest m_digest;
+    std::map<Group, std::map<std::uint64_t, Alert>> m_firing;
     std::deque<Instant> m_recent; ///< new alerts of the last ten minutes
+    bool m_flood = false;
 };
 
 } // namespace tenure::ui

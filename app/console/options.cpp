@@ -52,8 +52,10 @@ Options parseOptions(const QStringList &arguments)
         u("after"), u("How long --screenshot waits, for example 2s."), u("DURATION"), u("2s"));
     const QCommandLineOption journal(u("journal"),
         u("Keeps the history in this file instead of tenure/journal.db in the data folder."), u("FILE"));
+    const QCommandLineOption look(u("look-at"),
+        u("Shows somebody else's journal, or an export of one, beside what is live; nothing is written to it."), u("FILE"));
     QCommandLineOption profile(u("profile-start"), u("Tells how long the start took."));
-    parser.addOptions({help, version, demo, theme, shot, after, journal, profile});
+    parser.addOptions({help, version, demo, theme, shot, after, journal, look, profile});
     parser.addPositionalArgument(u("URL"),
         u("redis://host:6379, sqlite:///path, demo: ... to connect to"), u("[URL...]"));
     if (!parser.parse(arguments))
@@ -78,6 +80,7 @@ Options parseOptions(const QStringList &arguments)
         return refuse(u("--after: ") + QString::fromStdString(wait.error().what));
     options.after = *wait;
     options.journal = parser.value(journal).toStdString();
+    options.lookAt = parser.values(look);
     options.screenshot = parser.value(shot);
     options.profileStart = parser.isSet(profile);
     return options;

@@ -21,6 +21,7 @@ struct Options {
     std::optional<ThemeChoice> theme;
     QString screenshot; ///< file; empty: none
     std::string journal; ///< file; empty: the usual one
+    QStringList lookAt; ///< journals of others to show
     Duration after = std::chrono::seconds(2);
     bool profileStart = false;
 };

@@ -89,6 +89,8 @@ std::vector<DrillCheck> Drill::preflight()
     add(Grade::Good, "One look at the lease takes " + durationText(seen->after - seen->before));
     if (record.hold)
         add(Grade::Stop, "Somebody holds the lease for operators: " + printable(record.hold->by) + ", " + durationText(record.hold->remaining) + " left");
+    else if (!record.holder && m_plan.own > 0 && m_instances == nullptr)
+        add(Grade::Good, "Nobody leads now; " + std::to_string(m_plan.own) + " candidates of the drill's own will be started first");
     else if (!record.holder)
         add(Grade::Stop, "Nobody leads now: there is nothing to fail over");
     else
@@ -96,14 +98,21 @@ std::vector<DrillCheck> Drill::preflight()
     if (record.stepDownAsked)
         add(Grade::Stop, "The holder was asked to step down already: somebody else is at work here");
     const bool can = m_plan.act == DrillAct::Ask ? traits.canAsk : m_plan.act == DrillAct::Hold ? traits.canHold
-        : m_plan.act == DrillAct::Clear ? traits.canClear : m_instances != nullptr;
-    if (!can)
-        add(Grade::Stop, std::string("This backend or call cannot ") + drillActWord(m_plan.act));
+        : m_plan.act == DrillAct::Clear ? traits.canClear : m_plan.own > 0;
+    if (!can && (m_plan.act == DrillAct::Pause || m_plan.act == DrillAct::Crash))
+        add(Grade::Stop, "Only instances of one's own are paused or crashed: start some");
+    else if (!can)
+        add(Grade::Stop, std::string("This backend cannot ") + drillActWord(m_plan.act));
+    const bool own = m_instances != nullptr && ownLeader(record);
+    if (record.holder && !own && (m_plan.act == DrillAct::Pause || m_plan.act == DrillAct::Crash))
+        add(Grade::Stop, "Another process leads, and others' processes are left alone: ask or hold instead, or take another lease");
     if (m_plan.act == DrillAct::Ask && record.holder && record.kind != "tenure")
         add(Grade::Warning, "The holder is not one of ours (" + record.kind + ") and may not understand being asked");
     if (m_plan.act == DrillAct::Clear)
         add(Grade::Warning, "Clearing lets two lead until the old holder's next renewal; hold does not");
-    if (record.candidates.empty())
+    if (record.candidates.empty() && m_plan.own > 1)
+        add(Grade::Good, "The drill's own candidates can take over");
+    else if (record.candidates.empty())
         add(Grade::Warning, "No candidate is seen waiting (they may not show): nobody may take over");
     else
         add(Grade::Good, std::to_string(record.candidates.size()) + " wait, the first is " + printable(record.candidates.front()));

@@ -27,6 +27,7 @@ struct DrillPlan {
     LeaseId lease;
     DrillAct act = DrillAct::Ask;
     int times = 1;
+    int own = 0; ///< candidates of its own that whoever runs it starts first
     Duration maxGap{std::chrono::seconds(5)}; ///< the limit of the verdict
     Milliseconds hold{std::chrono::seconds(3)}; ///< Hold: how long nobody leads; Ask: how long the holder stays out
     std::string by;

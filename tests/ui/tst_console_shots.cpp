@@ -3,6 +3,7 @@
 #include "app/console/main_window.h"
 #include "tests/ui/ui_kit.h"
 #include "ui/bridge/retire.h"
+#include "ui/lab/drill_view.h"
 #include "ui/settings/settings_dialog.h"
 #include "ui/views/fleet_view.h"
 #include "ui/views/tile_wall.h"
@@ -12,6 +13,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QDockWidget>
+#include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRadioButton>
@@ -113,6 +115,20 @@ private Q_SLOTS:
         m_window->openLab(session());
         QTest::qWait(4000);
         shoot(m_window.get(), "lab");
+    }
+
+    void drill()
+    {
+        session()->allowWrites(15min);
+        m_window->openDrill(session());
+        auto *drill = m_window->findChild<DrillView *>();
+        drill->findChild<QDoubleSpinBox *>(QStringLiteral("drillTtl"))->setValue(2);
+        drill->findChild<QDoubleSpinBox *>(QStringLiteral("drillHold"))->setValue(1);
+        drill->check();
+        drill->begin();
+        QTRY_VERIFY_WITH_TIMEOUT(drill->report().has_value(), 60000);
+        shoot(m_window.get(), "drill");
+        session()->readOnly();
     }
 
     void releaseDialog()

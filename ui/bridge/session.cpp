@@ -189,6 +189,13 @@ void Session::startMonitor()
     auto sink = [this, tap, slot = m_mailbox.slot()](FleetDelta delta) {
         if (tap)
             tap->take(delta); // here, so that a frozen view or a busy window loses nothing
+        if (!delta.alerts.empty()) {
+            Mailbox::postTo(slot, [this, alerts = delta.alerts]() mutable {
+                std::erase_if(alerts, [this](const Alert &alert) { return isDrilled(alert.lease); });
+                if (m_monitor && !alerts.empty())
+                    Q_EMIT alertsRaised(alerts);
+            });
+        }
         auto shared = std::make_shared<FleetDelta>(std::move(delta));
         Mailbox::postTo(slot, [this, shared] { take(std::move(*shared)); });
     };
@@ -404,11 +411,14 @@ void Session::cancelReleaseWatch()
     m_release.reset();
 }
 
-void Session::cancelReleaseWatch()
+void Session::setDrilled(const LeaseId &lease, bool drilled)
 {
-    if (m_release)
-        m_release->cancel = true;
-    m_release.reset();
+    if (drilled)
+        m_drilled.insert(lease);
+    else
+        m_drilled.erase(lease);
+    noteDeed(lease, drilled ? "drill-begun" : "drill-ended", {});
+    Q_EMIT alertsChanged();
 }
 
 void Session::allowWrites(Duration howLong)

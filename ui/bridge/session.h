@@ -13,6 +13,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace tenure::ui
@@ -71,6 +72,12 @@ public:
     [[nodiscard]] const Backend *backend() const { return m_backend.get(); }
     /// Nothing for a connection without a backend.
     [[nodiscard]] OperatorGate *gate() const { return m_gate.get(); }
+    /// For what outlives this session on a thread of its own.
+    [[nodiscard]] std::shared_ptr<const Backend> sharedBackend() const { return m_backend; }
+    [[nodiscard]] std::shared_ptr<OperatorGate> sharedGate() const { return m_gate; }
+    /// A failover drill runs on this lease: its alerts are out of service. alertsChanged follows.
+    void setDrilled(const LeaseId &lease, bool drilled);
+    [[nodiscard]] bool isDrilled(const LeaseId &lease) const { return m_drilled.contains(lease); }
     [[nodiscard]] LocalInstances *instances(); ///< the world's, or this connection's own (made on first use)
     [[nodiscard]] bool discoveryComplete() const { return m_complete; }
     [[nodiscard]] bool capped() const { return m_capped; }
@@ -123,6 +130,8 @@ Q_SIGNALS:
     void wasReset();
     void transitionsAdded(std::size_t howMany); ///< at the end of transitions()
     void alertsChanged();
+    /// New or changed alerts as they happen, also while the view is frozen: for who is told of them.
+    void alertsRaised(const std::vector<tenure::Alert> &alerts);
     void linkChanged();
     void releaseProgress(const tenure::ReleaseReport &report);
     void dryRunDone(const tenure::ReleaseReport &report);
@@ -156,6 +165,7 @@ private:
     std::vector<Transition> m_transitions;
     std::map<std::uint64_t, Alert> m_alerts;
     std::vector<Shelf> m_shelves;
+    std::set<LeaseId> m_drilled; ///< a drill runs on them
     RuleBook m_rules;
     std::vector<AuditEntry> m_audit;
     std::unique_ptr<HeldBack> m_waiting; ///< while frozen

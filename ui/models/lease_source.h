@@ -53,6 +53,9 @@ public:
     virtual void unshelve(std::uint64_t shelf) = 0;
     [[nodiscard]] virtual const std::vector<Shelf> &shelves() const = 0; ///< that stand now
 
+    /// A failover drill runs on it: what it raises is out of service.
+    [[nodiscard]] virtual bool isDrilled(const LeaseId &) const { return false; }
+
     [[nodiscard]] const LeaseStatus *find(const LeaseId &lease) const;
 
 Q_SIGNALS:

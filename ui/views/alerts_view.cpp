@@ -26,6 +26,8 @@ namespace tenure::ui
 namespace
 {
 
+constexpr Duration kRemindBefore = std::chrono::minutes(5);
+
 QString stateText(AlertState state)
 {
     switch (state) {
@@ -60,7 +62,8 @@ public:
     {
         const AlertsModel::Entry &entry = m_model.entry(index.row());
         const Alert &alert = entry.alert;
-        const bool open = alert.state == AlertState::Firing || alert.state == AlertState::Returned;
+        const bool drilled = entry.source->isDrilled(alert.lease);
+        const bool open = !drilled && (alert.state == AlertState::Firing || alert.state == AlertState::Returned);
         const int unit = m_theme.unit();
         painter->save();
         const bool selected = option.state.testFlag(QStyle::State_Selected);
@@ -78,7 +81,7 @@ public:
         paintLine(*painter, upper, QStringLiteral("P%1  %2").arg(alert.priority).arg(shown(alert.rule).toUpper()),
             age, open ? FontRole::Strong : FontRole::Body, ink);
         const QString subject = alert.lease.name().empty() ? entry.connection : shown(alert.lease.name());
-        QString state = stateText(alert.state);
+        QString state = drilled ? AlertsView::tr("OUT OF SERVICE: drill") : stateText(alert.state);
         if (alert.count > 1)
             state = QStringLiteral("\u00D7%1 ").arg(alert.count) + state;
         paintLine(*painter, lower, subject + QStringLiteral("  ") + shown(alert.text), state, FontRole::Body,
@@ -199,6 +202,7 @@ void AlertsView::connectParts()
     connect(ages, &QTimer::timeout, this, [this] {
         if (isVisible() && m_shelves->topLevelItemCount() > 0)
             showShelves();
+        remind();
     });
     ages->start(std::chrono::seconds(30));
 }
@@ -256,6 +260,21 @@ void AlertsView::showShelves()
     const int rows = m_shelves->topLevelItemCount();
     m_shelves->setVisible(rows > 0);
     m_shelves->setFixedHeight((std::min(rows, 4) + 1) * (m_theme.rowHeight() + 2 * m_theme.unit()));
+}
+
+/// An alert that comes back should surprise nobody.
+void AlertsView::remind()
+{
+    for (LeaseSource *source : m_model->sources()) {
+        const ConnectionInfo info = source->connection();
+        for (const Shelf &shelf : source->shelves()) {
+            const Duration left = shelf.until - m_model->now();
+            if (left > kRemindBefore || left <= Duration::zero() || !m_reminded.insert({info.id, shelf.id}).second)
+                continue;
+            Q_EMIT shelfEnds(tr("The shelving of %1 %2 on %3 ends in %4 (\"%5\", by %6).")
+                                 .arg(shown(shelf.rule).toUpper(), shown(shelf.glob), info.name, ageText(left), shown(shelf.reason), shown(shelf.by)));
+        }
+    }
 }
 
 void AlertsView::updateButtons()

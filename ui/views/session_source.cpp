@@ -60,6 +60,7 @@ public:
         m_session->shelve(alert, duration, reason);
     }
     void unshelve(std::uint64_t shelf) override { m_session->unshelve(shelf); }
+    bool isDrilled(const LeaseId &lease) const override { return m_session->isDrilled(lease); }
     const std::vector<Shelf> &shelves() const override { return m_session->shelves(); }
 
 private:
