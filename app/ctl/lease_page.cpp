@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace tenure::ctl
@@ -77,7 +78,10 @@ std::string leasePage(const Output &output, const std::string &display, const Le
     const LeaseState state = stateAt(status, link, now);
     Facts facts(output);
     facts.add("backend", display);
-    facts.add("kind", record.kind == "tenure" ? record.kind : record.kind + " (not made by Tenure)");
+    const bool ourLock = std::any_of(record.facts.begin(), record.facts.end(),
+        [&](const RecordFact &fact) { return record.kind == "advisory" && fact.name == "lease"; });
+    facts.add("kind", record.kind + (record.kind == "tenure" ? ""
+            : ourLock ? " (of a candidate of Tenure)" : " (not made by Tenure)"));
     facts.add("holder", record.holder ? printable(*record.holder, 255) : "nobody");
     facts.add("token", record.token ? std::to_string(record.token.value) : "none");
     addTimes(facts, status, link, now);

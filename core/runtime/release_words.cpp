@@ -20,6 +20,14 @@ struct Notice {
     std::string how;
 };
 
+/// A candidate of Tenure in advisory mode: it watches its own session.
+bool isOurSession(const LeaseRecord &record)
+{
+    return record.kind == "advisory"
+        && std::any_of(record.facts.begin(), record.facts.end(),
+            [](const RecordFact &fact) { return fact.name == "lease"; });
+}
+
 Notice noticeOf(const LeaseStatus &status)
 {
     const std::string &kind = status.record.kind;
@@ -58,6 +66,8 @@ Notice noticeOf(const LeaseStatus &status)
         return {5s, "finds out at its next heartbeat, within 5 s, and its context is cancelled"};
     if (kind == "vault")
         return {5s, "is refused its next renewal, within 5 s, and steps down"};
+    if (isOurSession(status.record))
+        return {1s, "loses its session, which it watches, and stops leading at once"};
     if (kind == "advisory")
         return {{},
             "loses its session at once, with all that the session does and holds; a client that "
@@ -76,6 +86,9 @@ std::string nameOf(const LeaseStatus &status)
 
 std::string tokenSentence(const LeaseStatus &status)
 {
+    if (isOurSession(status.record))
+        return "Its fencing token is known to its holder alone: writers must reject smaller ones than "
+               "they have seen";
     if (!status.record.token)
         return "This format has no fencing token: nothing stops late writes of the old holder";
     return "Writers must reject tokens up to " + std::to_string(status.record.token.value);
@@ -173,11 +186,12 @@ std::string obstacle(const StoreTraits &traits, const LeaseStatus &status, Opera
     const bool can = verb == OperatorVerb::Ask ? traits.canAsk
         : verb == OperatorVerb::Hold           ? traits.canHold
                                                : traits.canClear;
+    std::string why = whyNotReleased(status.record, verb);
     if (!can)
-        return "This backend cannot do that";
+        return why.empty() ? "This backend cannot do that" : why;
     if (verb == OperatorVerb::Ask && !status.led())
         return "Nobody leads: there is nobody to ask";
-    if (std::string why = whyNotReleased(status.record, verb); !why.empty())
+    if (!why.empty())
         return why;
     if (verb == OperatorVerb::Clear && !status.led() && !status.record.hold)
         return "Nobody holds it: there is nothing to clear";
@@ -237,7 +251,7 @@ ReleaseForecast forecastRelease(const StoreTraits &traits, const LeaseStatus &st
     if (status.lastGap)
         out.sentences.push_back(
             "The last change left it without a leader for " + durationText(*status.lastGap));
-    if (!traits.linearizable)
+    if (!traits.linearizable && status.record.kind != "advisory")
         out.sentences.emplace_back("This store may lose acknowledged writes at a failover");
     return out;
 }

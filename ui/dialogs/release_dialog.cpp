@@ -167,7 +167,8 @@ void ReleaseDialog::follow()
     m_title->setText(tr("You will end the hold of <b>%1</b> on <b>%2</b>")
                          .arg(m_seen.holder.empty() ? tr("nobody") : shownText(m_seen.holder).toHtmlEscaped(),
                              shownText(m_lease.name()).toHtmlEscaped()));
-    m_evidence->setText(tr("token %1, %2, %3").arg(m_seen.token.value).arg(m_session->profile().name,
+    const QString token = m_seen.token ? tr("token %1").arg(m_seen.token.value) : tr("no fencing token");
+    m_evidence->setText(QStringLiteral("%1, %2, %3").arg(token, m_session->profile().name,
         QString::fromStdString(linkText(m_session->link(), now))));
     setTone(m_evidence, isFresh(m_session->linkState()) ? Tone::Muted : Tone::Stale);
     if (status && !m_sent)
@@ -192,8 +193,9 @@ void ReleaseDialog::showForecast(const LeaseStatus &status, Instant now)
     const QString html = QStringLiteral("<ul style='margin-left:-22px'>%1</ul>").arg(list);
     if (m_forecast->text() != html)
         m_forecast->setText(html);
-    m_condition->setText(tr("Refused unless holder = %1 AND token = %2 AND the stored version is the one shown.")
-                             .arg(shownText(m_seen.holder)).arg(m_seen.token.value));
+    const QString token = m_seen.token ? tr(" AND token = %1").arg(m_seen.token.value) : QString();
+    m_condition->setText(tr("Refused unless holder = %1%2 AND the stored version is the one shown.")
+                             .arg(shownText(m_seen.holder), token));
     const QString command = commandLine(current, *traits);
     if (m_command->text() != command) {
         m_command->setText(command);

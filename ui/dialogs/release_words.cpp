@@ -22,6 +22,12 @@ QString holderOf(const ReleaseReport &report)
                                                   : QObject::tr("nobody");
 }
 
+/// Empty for a format without tokens.
+QString tokenOf(const ReleaseReport &report, const QString &how)
+{
+    return report.record && report.record->token ? how.arg(report.record->token.value) : QString();
+}
+
 QString why(const ReleaseReport &report)
 {
     return QString::fromStdString(report.error ? report.error->text() : report.sentence);
@@ -48,8 +54,7 @@ QString outcomeText(const ReleaseReport &report, const ReleasePlan &plan)
     const QString holder = holderOf(report);
     switch (report.outcome) {
     case ReleaseOutcome::Taken:
-        return QObject::tr("RELEASED, taken by %1 after %2 (token %3)").arg(holder, after)
-            .arg(report.record ? report.record->token.value : 0);
+        return QObject::tr("RELEASED, taken by %1 after %2").arg(holder, after) + tokenOf(report, QObject::tr(" (token %1)"));
     case ReleaseOutcome::Vacant:
         return QObject::tr("RELEASED, still vacant after %1").arg(after);
     case ReleaseOutcome::Reacquired:
@@ -62,8 +67,8 @@ QString outcomeText(const ReleaseReport &report, const ReleasePlan &plan)
         return QObject::tr("ASKED: %1 was asked to step down and has not answered for %2")
             .arg(shownText(plan.expected.holder), after);
     case ReleaseOutcome::Refused:
-        return QObject::tr("REFUSED: it changed while you read. Holder is now %1, token %2. Nothing "
-                           "was written.").arg(holder).arg(report.record ? report.record->token.value : 0);
+        return QObject::tr("REFUSED: it changed while you read. Holder is now %1%2. Nothing was written.")
+            .arg(holder, tokenOf(report, QObject::tr(", token %1")));
     case ReleaseOutcome::Denied:
         return QObject::tr("DENIED: %1").arg(why(report));
     case ReleaseOutcome::Unknown:
