@@ -28,14 +28,13 @@ void addLeaseTables(std::string& out, const IncidentReport& report)
     for (const IncidentReport::Lease& lease : report.leases) {
         out += "<h3>" + htmlEscaped(lease.key.lease.name()) + " <span class=\"muted\">on "
             + htmlEscaped(report.connectionName(lease.key.connection)) + "</span></h3>\n<p>"
-            + std::to_string(lease.summary.transitions) + " changes of leadership, "
-            + durationText(lease.summary.leaderless) + " without a leader, the longest gap "
-            + durationText(lease.summary.longestGap)
+            + summaryWords(lease.summary)
             + ".</p>\n<table><tr><th>from</th><th>to</th><th>who led</th><th>token</th><th>for</th></tr>\n";
         for (const TermSegment& term : lease.lane.segments) {
+            const bool blind = term.kind == TermKind::NotObserved;
             out += "<tr>";
-            cell(out, rfc3339(term.from) + (term.begins ? "" : " or earlier"));
-            cell(out, rfc3339(term.to) + (term.ends ? "" : " or later"));
+            cell(out, rfc3339(term.from) + (term.begins || blind ? "" : " or earlier"));
+            cell(out, rfc3339(term.to) + (term.ends || blind ? "" : " or later"));
             cell(out, term.kind == TermKind::Led ? htmlEscaped(term.holder) : termWords(term),
                 term.kind == TermKind::Leaderless ? "none" : term.kind == TermKind::Led ? "" : "muted");
             cell(out, term.token ? std::to_string(term.token.value) : std::string());
@@ -82,7 +81,7 @@ void addDeedTables(std::string& out, const IncidentReport& report)
         cell(out, htmlEscaped(action.verb) + " " + htmlEscaped(action.lease.lease.name())
                 + (action.expected.empty() ? std::string() : ", expecting " + htmlEscaped(action.expected)));
         cell(out, htmlEscaped(action.reason));
-        cell(out, htmlEscaped(action.outcome) + " " + htmlEscaped(action.sentence));
+        cell(out, "<strong>" + htmlEscaped(action.outcome) + "</strong> " + htmlEscaped(action.sentence));
         out += "</tr>\n";
     }
     out += report.actions.empty() ? "" : "</table>\n";

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/base/time_text.h"
+#include "core/journal/incident_svg.h"
 #include "core/journal/journal_export.h"
 
 #include <algorithm>
@@ -30,13 +31,6 @@ std::string plain(const std::string& bytes)
         out += c;
     }
     return out.empty() ? "nobody" : out;
-}
-
-std::string whole(const WindowSummary& sum)
-{
-    return std::to_string(sum.transitions) + (sum.transitions == 1 ? " change" : " changes")
-        + " of leadership, " + durationText(sum.leaderless) + " without a leader, the longest gap "
-        + durationText(sum.longestGap);
 }
 
 /// Bars of eight heights; a blank where nobody looked.
@@ -88,8 +82,9 @@ void addLeases(std::string& out, const IncidentReport& report)
         out += "\nNothing happened to any lease in this time.\n";
     for (const IncidentReport::Lease& lease : report.leases) {
         out += "\n### " + plain(lease.key.lease.name()) + " on " + plain(report.connectionName(lease.key.connection))
-            + "\n\n" + whole(lease.summary) + "." + renewalsText(lease.renewals) + "\n\n| from | to | who led | token | for |\n|---|---|---|---|---|\n";
+            + "\n\n" + summaryWords(lease.summary) + "." + renewalsText(lease.renewals) + "\n\n| from | to | who led | token | for |\n|---|---|---|---|---|\n";
         for (const TermSegment& term : lease.lane.segments) {
+            const bool blind = term.kind == TermKind::NotObserved;
             std::string who;
             switch (term.kind) {
             case TermKind::Led:
@@ -109,8 +104,8 @@ void addLeases(std::string& out, const IncidentReport& report)
                     + " without a leader";
                 break;
             }
-            out += "| " + rfc3339(term.from) + (term.begins ? "" : " or earlier") + " | " + rfc3339(term.to)
-                + (term.ends ? "" : " or later") + " | " + who + " | "
+            out += "| " + rfc3339(term.from) + (term.begins || blind ? "" : " or earlier") + " | " + rfc3339(term.to)
+                + (term.ends || blind ? "" : " or later") + " | " + who + " | "
                 + (term.token ? std::to_string(term.token.value) : "") + " | "
                 + durationText(term.to - term.from) + " |\n";
         }

@@ -21,15 +21,15 @@ constexpr int kHead = 26;
 
 constexpr int kChart = 90; ///< height of a chart's area
 
+/// One block for other colours, and last: not every viewer reads on after it.
 constexpr const char* kSvgStyle = R"(<style>text{font:12px system-ui,sans-serif;fill:#1b1f24}
 .axis{stroke:#6e7781;stroke-width:1}.soft{fill:#57606a}.led{fill:#c3cad2;stroke:#57606a}.none{fill:#a31515}
-.hold{fill:#0550ae}.blind{fill:url(#blind);stroke:#6e7781;stroke-dasharray:3 2}.dense{fill:#7a5c00}
+.hold{fill:#0550ae}.blind{fill:none;stroke:#6e7781;stroke-dasharray:3 2}.dense{fill:#7a5c00}
+.curve{fill:none;stroke:#0550ae;stroke-width:1.5}.most{fill:none;stroke:#7a5c00;stroke-dasharray:4 2}
+.bar{fill:#57606a}
 @media(prefers-color-scheme:dark){text{fill:#e6eaee}.soft{fill:#a3adb8}.led{fill:#3a4350;stroke:#a3adb8}
-.none{fill:#ff8a80}.hold{fill:#79b8ff}.dense{fill:#f0ba43}}
-.curve{fill:none;stroke:#0550ae;stroke-width:1.5}.most{fill:none;stroke:#7a5c00;stroke-dasharray:4 2}.bar{fill:#57606a}
-@media(prefers-color-scheme:dark){.curve{stroke:#79b8ff}.most{stroke:#f0ba43}.bar{fill:#a3adb8}}</style>
-<defs><pattern id="blind" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0" stroke="#6e7781"
-stroke-width="1"/></pattern></defs>)";
+.none{fill:#ff8a80}.hold{fill:#79b8ff}.dense{fill:#f0ba43}.curve{stroke:#79b8ff}.most{stroke:#f0ba43}
+.bar{fill:#a3adb8}}</style>)";
 
 const char* classOf(TermKind kind)
 {
@@ -82,7 +82,9 @@ std::string laneSvg(const IncidentReport::Lease& lease, const Scale& scale, int 
             + std::to_string(top + (kBar - height) / 2) + "\" width=\"" + number(width) + "\" height=\""
             + std::to_string(thin ? kBar + 4 : height) + "\"><title>" + htmlEscaped(termWords(term)) + ", "
             + rfc3339(term.from) + " to " + rfc3339(term.to) + "</title></rect>\n";
-        const std::string label = term.kind == TermKind::Led ? printable(term.holder, 40) : std::string();
+        const std::string label = term.kind == TermKind::Led ? printable(term.holder, 40)
+            : term.kind == TermKind::NotObserved             ? "not observed"
+                                                             : "";
         if (!label.empty() && width > 7.0 * static_cast<double>(label.size()) + 8)
             out += "<text x=\"" + number(from + 4) + "\" y=\"" + std::to_string(top + 13) + "\">" + htmlEscaped(label)
                 + "</text>\n";
@@ -169,6 +171,14 @@ std::string termWords(const TermSegment& term)
         return std::to_string(term.transitions) + " changes";
     }
     return {};
+}
+
+std::string summaryWords(const WindowSummary& sum)
+{
+    return std::to_string(sum.transitions) + (sum.transitions == 1 ? " change" : " changes") + " of leadership, "
+        + (sum.leaderless > Duration::zero() ? durationText(sum.leaderless) + " without a leader, the longest gap "
+                      + durationText(sum.longestGap)
+                                             : "never without a leader as far as it was observed");
 }
 
 std::string incidentSvg(const IncidentReport& report)

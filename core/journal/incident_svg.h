@@ -10,6 +10,8 @@ namespace tenure
 [[nodiscard]] std::string htmlEscaped(const std::string& bytes, std::size_t most = 400);
 /// "a, token 7", "nobody led" ...
 [[nodiscard]] std::string termWords(const TermSegment& term);
+/// "2 changes of leadership, 43 s without a leader, the longest gap 41 s"
+[[nodiscard]] std::string summaryWords(const WindowSummary& sum);
 
 /// Changes of leadership over the window, a bar a cell; empty when there were none.
 [[nodiscard]] std::string changesSvg(const IncidentReport& report, const IncidentReport::Density& row);

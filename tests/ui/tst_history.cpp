@@ -5,14 +5,15 @@
 #include "tests/support/journal_kit.h"
 #include "ui/bridge/history.h"
 #include "ui/bridge/retire.h"
-#include "ui/models/rules_preview.h"
 #include "ui/theme/theme.h"
 #include "ui/views/alerts_page.h"
+#include "ui/views/journal_page.h"
 #include "ui/views/terms_panel.h"
 #include "ui/views/timeline_panel.h"
 
 #include <QApplication>
 #include <QDir>
+#include <QJsonDocument>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -146,39 +147,13 @@ private Q_SLOTS:
         TimelinePanel panel(m_theme, m_kit->clock, nullptr);
         panel.resize(1100, 120);
         panel.setConnection(QStringLiteral("p"), QStringLiteral("prod-eu"), {}, m_kit->clock.now());
-        panel.setHistory(QStringLiteral("p"), m_history.get(), m_kit->connection);
+        panel.setHistory(QStringLiteral("p"), m_history.get(), m_kit->connection, Surroundings::Production);
         panel.show();
         panel.strip().showSpan(kDay);
         QTRY_VERIFY_WITH_TIMEOUT(!panel.summaryText().contains(QStringLiteral(" 0 changes")), 20000);
         QVERIFY2(panel.summaryText().contains(QStringLiteral("changes")), qPrintable(panel.summaryText()));
         QTest::qWait(200);
         shoot(panel, QStringLiteral("density"));
-    }
-
-    void rulesArePreviewedOnTheLastDay()
-    {
-        auto query = JournalQuery::open(m_history->path().toStdString());
-        QVERIFY(query);
-        const WallTime now = m_kit->clock.wall();
-        const TimeWindow window{now - std::chrono::duration_cast<std::chrono::microseconds>(kDay), now};
-        JournalFilter filter;
-        filter.from = window.from;
-        filter.to = window.to;
-        auto events = query->events(filter, 0, 100000);
-        QVERIFY(events);
-        std::reverse(events->begin(), events->end());
-        const RulesPreview shipped = previewRules({}, *events, window);
-        QVERIFY(shipped.raised[std::size_t(RuleId::Leaderless)] >= 1); // 41 s without a leader
-        RuleSetting deaf;
-        deaf.rule = RuleId::Leaderless;
-        deaf.thresholds["at-least"] = 3600;
-        const RulesPreview later = previewRules(RuleBook({deaf}), *events, window);
-        QCOMPARE(later.raised[std::size_t(RuleId::Leaderless)], std::uint64_t(0));
-        RuleSetting keen;
-        keen.rule = RuleId::Churn;
-        keen.thresholds["transitions"] = 2;
-        QVERIFY(previewRules(RuleBook({keen}), *events, window).raised[std::size_t(RuleId::Churn)]
-            > shipped.raised[std::size_t(RuleId::Churn)]);
     }
 
     void rulesAreEditedForAPattern()
@@ -207,6 +182,99 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(past->topLevelItemCount() >= 1, 20000);
         QVERIFY(past->topLevelItem(0)->text(7).contains(QStringLiteral("op1")));
         shoot(page, QStringLiteral("alert-history"));
+    }
+
+    void whatIsShownLeavesInEveryFormat_data()
+    {
+        QTest::addColumn<TimelineFormat>("format");
+        QTest::addColumn<QByteArrayList>("holds");
+        const auto row = [](TimelineFormat format, const QByteArrayList &holds) {
+            QTest::newRow(qPrintable(suffixOf(format))) << format << holds;
+        };
+        row(TimelineFormat::Png, {"PNG"});
+        row(TimelineFormat::Svg, {"<svg", "SIM", "billing/scheduler", "Z</text>"});
+        row(TimelineFormat::Pdf, {"%PDF-"});
+        row(TimelineFormat::Csv, {"at,server_time,connection,lease,change", ",expired,", "Z,", "41000"});
+        row(TimelineFormat::JsonLines, {"\"type\":\"observed\"", "\"kind\":\"expired\"", "\"reason\":\"INC-4711\"", "\"rule\":\"leaderless\""});
+        row(TimelineFormat::Markdown, {"# Leadership from", "**nobody**", "INC-4711", "Causes", "Not observed"});
+        row(TimelineFormat::Html, {"<!DOCTYPE html>", "<svg", "nobody led", "INC-4711", "Changes over time"});
+    }
+    void whatIsShownLeavesInEveryFormat()
+    {
+        QFETCH(TimelineFormat, format);
+        QFETCH(QByteArrayList, holds);
+        ConnectionInfo sim = m_info;
+        sim.where = Surroundings::Sim;
+        TermsPanel panel(m_theme, m_kit->clock, sim, m_lease, nullptr);
+        panel.resize(1100, 300);
+        panel.setHistory(m_history.get(), m_kit->connection);
+        panel.show();
+        panel.swimlane().showSpan(1h);
+        QTRY_VERIFY_WITH_TIMEOUT(!panel.swimlane().stretches().empty(), 20000);
+        const QString path = QStringLiteral(TENURE_SHOTS "/incident.") + suffixOf(format);
+        QSignalSpy told(&panel, &TermsPanel::told);
+        setTimeShown(TimeShown::Local); // what leaves is UTC all the same
+        panel.exports().save(format, path);
+        QTRY_COMPARE_WITH_TIMEOUT(told.size(), 1, 20000);
+        QCOMPARE(timeShown(), TimeShown::Local);
+        setTimeShown(TimeShown::Utc);
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray bytes = file.readAll();
+        for (const QByteArray &one : holds)
+            QVERIFY2(bytes.contains(one), one + " is not in " + bytes.left(2000));
+        QVERIFY(!bytes.contains("<image")); // drawn, not a photograph
+        if (format == TimelineFormat::JsonLines) {
+            for (const QByteArray &line : bytes.trimmed().split('\n'))
+                QVERIFY2(QJsonDocument::fromJson(line).isObject(), line);
+        }
+    }
+
+    void somebodyElsesJournalIsShownAsNotLive()
+    {
+        const QString exported = m_folder.filePath(QStringLiteral("theirs.jsonl"));
+        {
+            TermsPanel panel(m_theme, m_kit->clock, m_info, m_lease, nullptr);
+            panel.setHistory(m_history.get(), m_kit->connection);
+            panel.swimlane().showSpan(kDay * 14);
+            QSignalSpy told(&panel, &TermsPanel::told);
+            panel.exports().save(TimelineFormat::JsonLines, exported);
+            QTRY_COMPARE_WITH_TIMEOUT(told.size(), 1, 30000);
+        }
+        QStringList changes;
+        for (const QString &path : {m_history->path(), exported}) {
+            JournalPage page(m_theme, m_kit->clock, path, nullptr);
+            page.resize(1300, 760);
+            QSignalSpy loaded(&page, &JournalPage::loaded);
+            page.show();
+            QTRY_COMPARE_WITH_TIMEOUT(loaded.size(), 1, 30000);
+            QVERIFY(page.findChild<QLabel *>(QStringLiteral("journalBanner"))->text().contains(QStringLiteral("NOT LIVE")));
+            auto *leases = page.findChild<QTreeWidget *>(QStringLiteral("journalLeases"));
+            QCOMPARE(leases->topLevelItemCount(), 1);
+            QCOMPARE(leases->topLevelItem(0)->text(0), QStringLiteral("billing/scheduler"));
+            changes << leases->topLevelItem(0)->text(2);
+            auto *rows = page.findChild<QTreeWidget *>(QStringLiteral("journalEvents"));
+            QTRY_VERIFY_WITH_TIMEOUT(rows->topLevelItemCount() > 400, 30000);
+            QTRY_VERIFY_WITH_TIMEOUT(!page.terms()->swimlane().stretches().empty(), 20000);
+            QTest::qWait(400);
+            if (changes.size() == 1)
+                shoot(page, QStringLiteral("journal"));
+        }
+        QVERIFY(changes[0].toInt() > 400);
+        QCOMPARE(changes[1], changes[0]);
+    }
+
+    void aFileThatIsNoJournalIsASentence()
+    {
+        const QString path = m_folder.filePath(QStringLiteral("no.db"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("not a journal at all");
+        file.close();
+        JournalPage page(m_theme, m_kit->clock, path, nullptr);
+        auto *banner = page.findChild<QLabel *>(QStringLiteral("journalBanner"));
+        QTRY_VERIFY_WITH_TIMEOUT(!banner->text().contains(QStringLiteral("Reading")), 20000);
+        QVERIFY2(banner->text().size() > 80, qPrintable(banner->text()));
     }
 
     void aMissingJournalIsASentence()

@@ -53,6 +53,15 @@ void DensityStrip::setHistory(const QString &id, const std::vector<DensityCell> 
     update();
 }
 
+void DensityStrip::setMarks(const QString &id, std::vector<SwimMark> marks)
+{
+    const auto row = m_rows.find(id);
+    if (row == m_rows.end())
+        return;
+    row->second.marks = std::move(marks);
+    update();
+}
+
 void DensityStrip::removeConnection(const QString &id)
 {
     if (m_rows.erase(id) > 0) {
@@ -173,6 +182,33 @@ void DensityStrip::paintRow(QPainter &painter, const Row &row, const SwimWindow 
         const double height = std::max(4.0, (box.height() - 3) * share);
         painter.fillRect(QRectF(x, base - height, std::max(2.0, pitch - 1), height), theme().color(Token::Bar));
     }
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    for (const SwimMark &mark : row.marks) {
+        if (mark.at >= view.from && mark.at <= view.until)
+            paintMark(painter, mark, QPointF(box.left() + view.x(mark.at), box.top() + theme().unit()));
+    }
+    painter.restore();
+}
+
+QString DensityStrip::tipOf(const Row &row, double x) const
+{
+    const SwimWindow view = window();
+    QStringList lines;
+    for (const SwimMark &mark : row.marks) {
+        if (std::abs(view.x(mark.at) - x) < 1.5 * theme().unit() && lines.size() < 6)
+            lines << mark.text;
+    }
+    const std::vector<Cell> cells = cellsOf(row, view);
+    const double share = std::clamp(x / view.width, 0.0, 1.0);
+    const Cell &cell = cells[std::min(cells.size() - 1, static_cast<std::size_t>(share * static_cast<double>(cells.size())))];
+    QString tip = cell.observed < 0.05
+        ? tr("%1: not observed").arg(row.name)
+        : tr("%1, from %2: %3 changes").arg(row.name, stampText(wallOf(cell.from, clock()), clock().wall())).arg(cell.transitions);
+    if (cell.leaderless > 0 && cell.observed >= 0.05)
+        tip += tr(", %1 without leader at once").arg(cell.leaderless);
+    lines << tip;
+    return lines.join(QLatin1Char('\n'));
 }
 
 bool DensityStrip::event(QEvent *event)
@@ -180,19 +216,11 @@ bool DensityStrip::event(QEvent *event)
     if (event->type() != QEvent::ToolTip)
         return TimeAxis::event(event);
     const auto *help = static_cast<QHelpEvent *>(event);
-    const SwimWindow view = window();
     const double row = (help->pos().y() - axisHeight()) / theme().rowHeight();
     QString tip;
     if (row >= 0 && row < static_cast<double>(m_rows.size()) && help->pos().x() >= labelWidth()) {
         const Row &found = std::next(m_rows.begin(), static_cast<std::ptrdiff_t>(row))->second;
-        const std::vector<Cell> cells = cellsOf(found, view);
-        const double share = (help->pos().x() - labelWidth()) / view.width;
-        const Cell &cell = cells[std::min(cells.size() - 1, static_cast<std::size_t>(share * static_cast<double>(cells.size())))];
-        tip = tr("%1, from %2: %3 changes").arg(found.name, stampText(wallOf(cell.from, clock()), clock().wall())).arg(cell.transitions);
-        if (cell.leaderless > 0)
-            tip += tr(", %1 without leader at once").arg(cell.leaderless);
-        if (cell.observed < 0.05)
-            tip = tr("%1: not observed").arg(found.name);
+        tip = tipOf(found, help->pos().x() - labelWidth());
     }
     QToolTip::showText(help->globalPos(), tip, this);
     return true;

@@ -162,16 +162,9 @@ void Swimlane::paintMarks(QPainter &painter, const SwimWindow &view) const
         const double x = labelWidth() + view.x(mark.at);
         if (x < labelWidth() || x > width())
             continue;
-        const bool action = mark.kind == SwimMark::Kind::Action;
-        const QColor ink = theme().color(action ? Token::Info : Token::Warn);
-        painter.setPen(QPen(ink, 1, Qt::DotLine));
+        painter.setPen(QPen(theme().color(mark.kind == SwimMark::Kind::Action ? Token::Info : Token::Warn), 1, Qt::DotLine));
         painter.drawLine(QPointF(x, middle), QPointF(x, height()));
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(ink);
-        if (action)
-            painter.drawPolygon(QPolygonF{QPointF(x, middle - unit), QPointF(x + unit, middle), QPointF(x, middle + unit), QPointF(x - unit, middle)});
-        else
-            painter.drawPolygon(QPolygonF{QPointF(x, middle - unit), QPointF(x + unit, middle + unit), QPointF(x - unit, middle + unit)});
+        paintMark(painter, mark, QPointF(x, middle));
     }
 }
 

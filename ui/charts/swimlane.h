@@ -3,18 +3,8 @@
 
 #include "ui/charts/time_axis.h"
 
-#include <QString>
-
 namespace tenure::ui
 {
-
-/// Something that happened at a moment: what an operator did (a diamond), an alert (a triangle).
-struct SwimMark {
-    enum class Kind { Action, Alert };
-    Kind kind = Kind::Action;
-    Instant at;
-    QString text;
-};
 
 /// Who led when: a truth lane and a lane for each holder over time, from this session and from what
 /// the journal gave; see TimeAxis for how one moves in it.

@@ -28,6 +28,26 @@ constexpr std::array<Duration, 17> kSteps{1s, 2s, 5s, 10s, 30s, 1min, 2min, 5min
 
 } // namespace
 
+std::vector<SwimMark> marksOf(
+    const std::vector<JournalAction> &actions, const std::vector<JournalAlert> &alerts, const Clock &clock)
+{
+    const auto local = [&](WallTime at) { return clock.now() - Duration(clock.wall() - at); };
+    std::vector<SwimMark> out;
+    for (const JournalAction &action : actions) {
+        QString text = shown(action.verb).toUpper() + TimeAxis::tr(" by %1").arg(shown(action.by));
+        if (!action.reason.empty())
+            text += QStringLiteral(": ") + shown(action.reason);
+        if (!action.sentence.empty())
+            text += QStringLiteral(" → ") + shown(action.sentence);
+        out.push_back({SwimMark::Kind::Action, local(action.at), text});
+    }
+    for (const JournalAlert &alert : alerts) {
+        out.push_back({SwimMark::Kind::Alert, local(alert.firstAt),
+            QStringLiteral("P%1 %2: %3").arg(alert.priority).arg(shown(alert.rule).toUpper(), shown(alert.text))});
+    }
+    return out;
+}
+
 TimeAxis::TimeAxis(const Theme &theme, const Clock &clock, QWidget *parent) : Ticking(theme, clock, parent)
 {
     speak();
@@ -141,6 +161,18 @@ QString TimeAxis::spokenValue() const
     if (m_selection)
         out += tr(", selected %1").arg(text(m_selection->length()));
     return accessibleDescription().isEmpty() ? out : accessibleDescription() + QStringLiteral(", ") + out;
+}
+
+void TimeAxis::paintMark(QPainter &painter, const SwimMark &mark, QPointF at) const
+{
+    const double unit = theme().unit();
+    const bool action = mark.kind == SwimMark::Kind::Action;
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme().color(action ? Token::Info : Token::Warn));
+    if (action)
+        painter.drawPolygon(QPolygonF{at + QPointF(0, -unit), at + QPointF(unit, 0), at + QPointF(0, unit), at + QPointF(-unit, 0)});
+    else
+        painter.drawPolygon(QPolygonF{at + QPointF(0, -unit), at + QPointF(unit, unit), at + QPointF(-unit, unit)});
 }
 
 void TimeAxis::paintAxis(QPainter &painter, const SwimWindow &view) const

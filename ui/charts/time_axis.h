@@ -6,6 +6,7 @@
 #include "ui/charts/ticking.h"
 
 #include <QPointF>
+#include <QString>
 
 #include <optional>
 #include <vector>
@@ -19,6 +20,18 @@ struct TimeSpan {
     [[nodiscard]] Duration length() const { return until - from; }
     bool operator==(const TimeSpan &) const = default;
 };
+
+/// Something that happened at a moment: what an operator did (a diamond), an alert (a triangle).
+struct SwimMark {
+    enum class Kind { Action, Alert };
+    Kind kind = Kind::Action;
+    Instant at;
+    QString text;
+};
+
+/// From the journal, with their words; local moments.
+[[nodiscard]] std::vector<SwimMark> marksOf(
+    const std::vector<JournalAction> &actions, const std::vector<JournalAlert> &alerts, const Clock &clock);
 
 /// Base of the widgets over time: drag pans, the wheel zooms at the cursor, Shift and drag (or a drag
 /// on the axis) selects, Home follows the present, Alt+Left goes back to the view before. Arrow keys,
@@ -50,6 +63,8 @@ Q_SIGNALS:
     void selectionChanged();
 
 protected:
+    /// A diamond or a triangle around the point.
+    void paintMark(QPainter &painter, const SwimMark &mark, QPointF at) const;
     void paintAxis(QPainter &painter, const SwimWindow &view) const;
     /// The selection, the present and the focus ring; after everything else.
     void paintOverlay(QPainter &painter, const SwimWindow &view) const;

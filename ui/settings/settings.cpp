@@ -78,6 +78,7 @@ QByteArray toJson(const Settings &settings)
         {QStringLiteral("docksLocked"), settings.docksLocked},
         {QStringLiteral("webhookUrl"), settings.webhookUrl},
         {QStringLiteral("webhookKind"), settings.webhookKind},
+        {QStringLiteral("webhookSigned"), settings.webhookSigned},
         {QStringLiteral("views"), viewsOf(settings)}, {QStringLiteral("pins"), pinsOf(settings)},
         {QStringLiteral("keys"), keys}};
     return QJsonDocument(object).toJson();
@@ -101,6 +102,7 @@ Settings settingsFromJson(const QJsonObject &object)
     out.webhookUrl = at("webhookUrl").toString();
     if (at("webhookKind").toString() == QLatin1String("alertmanager"))
         out.webhookKind = QStringLiteral("alertmanager");
+    out.webhookSigned = at("webhookSigned").toBool(otherwise.webhookSigned);
     for (const QJsonValue value : at("views").toArray()) {
         const QJsonObject view = value.toObject();
         const QString name = view[QLatin1String("name")].toString();

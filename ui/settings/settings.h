@@ -43,6 +43,7 @@ struct Settings {
     bool docksLocked = false;
     QString webhookUrl; ///< empty: none. Its secret is in the keyring
     QString webhookKind = QStringLiteral("json"); ///< or "alertmanager"
+    bool webhookSigned = false; ///< a secret was given
     std::vector<SavedView> views;
     std::vector<PinnedLease> pins;
     std::map<QString, QString> keys; ///< action's name -> key sequence, only where it was changed

@@ -36,6 +36,8 @@ struct SettingsContext {
     /// webhook in this build.
     std::function<void(std::function<void(QString)> done)> testWebhook;
     std::function<void(const QString &secret)> saveWebhookSecret;
+    QString webhookStatus; ///< what came of the messages so far, in a sentence; may be empty
+    QString notifyHow; ///< how this desktop is told of alerts, in a sentence
 };
 
 /// Settings, Ctrl+,. Every change holds at once and is saved; nothing waits for OK.

@@ -80,8 +80,7 @@ void SettingsDialog::makeAlerts()
             settings.closeToTray = standard.closeToTray;
         });
     addRow(tr("Notifications"), check(QStringLiteral("setNotify"), tr("Tell new alerts through the desktop"), &Settings::notify),
-        m_context.hasTray ? tr("At most one a minute for each cause; many at once become one.")
-                          : tr("This desktop offers no tray, and notifications go through it: nothing can be sent."));
+        m_context.notifyHow);
     addRow(tr("From priority"), radios(QStringLiteral("setNotifyUpTo"), {tr("P1 only"), tr("P1 and P2"), tr("All")},
         [this] { return m_store.now().notifyUpTo - 1; },
         [](Settings &settings, int value) { settings.notifyUpTo = value + 1; }));
@@ -100,6 +99,7 @@ void SettingsDialog::makeWebhook()
         [](Settings &settings) {
             settings.webhookUrl.clear();
             settings.webhookKind = Settings().webhookKind;
+            settings.webhookSigned = false;
         });
     auto *url = new QLineEdit;
     url->setObjectName(QStringLiteral("setWebhookUrl"));
@@ -120,14 +120,16 @@ void SettingsDialog::makeWebhook()
     auto *secret = new QLineEdit;
     secret->setObjectName(QStringLiteral("setWebhookSecret"));
     secret->setEchoMode(QLineEdit::Password);
-    secret->setPlaceholderText(tr("unchanged"));
+    m_shows.push_back([this, secret] {
+        secret->setPlaceholderText(m_store.now().webhookSigned ? tr("set, unchanged") : tr("none, messages are not signed"));
+    });
     secret->setEnabled(static_cast<bool>(m_context.saveWebhookSecret));
     connect(secret, &QLineEdit::editingFinished, this, [this, secret] {
         if (!secret->text().isEmpty() && m_context.saveWebhookSecret)
             m_context.saveWebhookSecret(secret->text());
         secret->clear();
     });
-    addRow(tr("Secret"), secret, tr("Signs each message (HMAC-SHA256). Kept in the system's keyring, never in the settings."));
+    addRow(tr("Secret"), secret, tr("Signs each message (HMAC-SHA256). Kept in the system's keyring, never in the settings. Alertmanager needs none."));
     auto *row = new QWidget;
     auto *line = new QHBoxLayout(row);
     line->setContentsMargins({});
@@ -136,6 +138,7 @@ void SettingsDialog::makeWebhook()
     auto *result = new QLabel;
     result->setObjectName(QStringLiteral("webhookResult"));
     result->setWordWrap(true);
+    result->setText(m_context.webhookStatus);
     line->addWidget(test);
     line->addWidget(result, 1);
     test->setEnabled(static_cast<bool>(m_context.testWebhook));

@@ -22,7 +22,6 @@ namespace
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMostAlerts = 500;
-constexpr std::size_t kMostEvents = 200'000;
 
 QString lifeText(const JournalAlert &alert, WallTime today)
 {
@@ -41,7 +40,7 @@ QString lifeText(const JournalAlert &alert, WallTime today)
 } // namespace
 
 AlertsPage::AlertsPage(const Theme &theme, const Clock &clock, const RuleBook &book, QWidget *parent)
-    : QWidget(parent), m_theme(theme), m_clock(clock), m_editor(new RulesEditor(theme, book, this)),
+    : QWidget(parent), m_theme(theme), m_clock(clock), m_editor(new RulesEditor(theme, clock, book, this)),
       m_tabs(new QTabWidget(this)), m_past(new QTreeWidget(this)), m_empty(new QLabel(this))
 {
     setObjectName(QStringLiteral("alertsPage"));
@@ -167,13 +166,10 @@ void AlertsPage::preview()
             [this, name = name, id = source.journalId, window, book = m_editor->book()](JournalQuery &query) -> History::Answer {
                 JournalFilter filter;
                 filter.connection = id;
-                filter.from = window.from;
-                filter.to = window.to;
-                auto events = query.events(filter, 0, kMostEvents);
-                if (!events)
-                    return [this, why = QString::fromStdString(events.error().text())] { m_editor->showPreviewProblem(why); };
-                std::reverse(events->begin(), events->end()); // it gives the newest first
-                return [this, name, result = previewRules(book, *events, window)] {
+                auto result = whatWouldHaveFired(book, query, filter, window);
+                if (!result)
+                    return [this, why = QString::fromStdString(result.error().text())] { m_editor->showPreviewProblem(why); };
+                return [this, name, result = std::move(*result)] {
                     if (const auto known = m_sources.find(name); known != m_sources.end())
                         known->second.preview = result;
                     joinPreviews();
@@ -186,13 +182,10 @@ void AlertsPage::preview()
 
 void AlertsPage::joinPreviews()
 {
-    RulesPreview sum;
+    RulePreview sum;
     for (const auto &[name, source] : m_sources) {
-        if (!source.preview)
-            continue;
-        sum.events += source.preview->events;
-        for (std::size_t i = 0; i < kRuleCount; ++i)
-            sum.raised[i] += source.preview->raised[i];
+        if (source.preview)
+            sum.add(*source.preview);
     }
     m_editor->showPreview(sum);
 }

@@ -45,7 +45,7 @@ private:
         std::string journalId;
         int topic = 0;
         std::vector<JournalAlert> alerts;
-        std::optional<RulesPreview> preview;
+        std::optional<RulePreview> preview;
     };
     void reload();
     void fillPast();

@@ -5,6 +5,8 @@
 
 #include <QWidget>
 
+#include <set>
+
 class QHBoxLayout;
 class QLabel;
 class QListView;
@@ -31,6 +33,7 @@ Q_SIGNALS:
     void leaseActivated(const QString &connectionId, const tenure::LeaseId &lease);
     void rulesAsked();
     void historyAsked();
+    void shelfEnds(const QString &sentence); ///< once for each shelving, some minutes before
 
 private:
     [[nodiscard]] QHBoxLayout *makeButtons();
@@ -41,6 +44,7 @@ private:
     void open();
     void shelve();
     void showShelves();
+    void remind();
 
     const Theme &m_theme;
     AlertsModel *m_model;
@@ -48,6 +52,7 @@ private:
     QListView *m_list;
     QLabel *m_action;
     QTreeWidget *m_shelves;
+    std::set<std::pair<QString, std::uint64_t>> m_reminded; ///< connection and shelf
     QPushButton *m_ack, *m_shelve, *m_open;
 };
 

@@ -13,6 +13,7 @@
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
@@ -28,6 +29,8 @@ QString s(const char *utf8)
 {
     return QString::fromUtf8(utf8);
 }
+
+constexpr int kMostRaised = 200;
 
 /// Shares are edited as percent.
 double factorOf(ThresholdUnit unit)
@@ -51,9 +54,10 @@ QString thresholdsText(const RuleDefinition &rule, const RuleValue &value)
 
 } // namespace
 
-RulesEditor::RulesEditor(const Theme &theme, RuleBook book, QWidget *parent)
-    : QWidget(parent), m_theme(theme), m_settings(book.settings()), m_list(new QTreeWidget(this)), m_fires(new QLabel(this)),
-      m_previewText(new QLabel(this)), m_globs(new QComboBox(this)), m_priority(new QComboBox(this)),
+RulesEditor::RulesEditor(const Theme &theme, const Clock &clock, RuleBook book, QWidget *parent)
+    : QWidget(parent), m_theme(theme), m_clock(clock), m_settings(book.settings()), m_list(new QTreeWidget(this)),
+      m_fires(new QLabel(this)), m_previewText(new QLabel(this)), m_replay(new QLabel(this)), m_raised(new QTreeWidget(this)),
+      m_known(new QLineEdit(this)), m_globs(new QComboBox(this)), m_priority(new QComboBox(this)),
       m_on(new QCheckBox(tr("On"), this)), m_form(new QFormLayout), m_save(new QPushButton(tr("Save rules"), this)),
       m_remove(new QPushButton(tr("Remove pattern"), this))
 {
@@ -78,6 +82,7 @@ RulesEditor::RulesEditor(const Theme &theme, RuleBook book, QWidget *parent)
     connect(m_list, &QTreeWidget::currentItemChanged, this, [this] {
         fillGlobs();
         fillForm();
+        fillRaised();
     });
     fillList();
     m_list->setCurrentItem(m_list->topLevelItem(0));
@@ -96,6 +101,17 @@ QVBoxLayout *RulesEditor::makeForm()
     m_previewText->setObjectName(QStringLiteral("rulesPreviewText"));
     m_previewText->setWordWrap(true);
     m_previewText->setProperty("role", QStringLiteral("caption"));
+    m_replay->setObjectName(QStringLiteral("ruleReplay"));
+    m_replay->setWordWrap(true);
+    m_replay->setProperty("role", QStringLiteral("caption"));
+    m_raised->setObjectName(QStringLiteral("ruleRaised"));
+    m_raised->setAccessibleName(tr("What the rule would have raised"));
+    m_raised->setRootIsDecorated(false);
+    m_raised->setFrameShape(QFrame::NoFrame);
+    m_raised->setVisible(false);
+    m_known->setObjectName(QStringLiteral("ruleKnownHolders"));
+    m_known->setPlaceholderText(QStringLiteral("sched-*, batch-?"));
+    m_known->setToolTip(tr("Names of holders, * for any run of characters, with commas between"));
     auto *add = new QPushButton(tr("Other pattern…"), this);
     auto *preview = new QPushButton(tr("Preview the last day"), this);
     preview->setObjectName(QStringLiteral("rulesPreview"));
@@ -112,11 +128,14 @@ QVBoxLayout *RulesEditor::makeForm()
     m_form->addRow(tr("For leases"), pattern);
     m_form->addRow(QString(), m_on);
     m_form->addRow(tr("Priority"), m_priority);
+    m_form->addRow(tr("Known holders"), m_known);
     auto *right = new QVBoxLayout;
     right->setSpacing(3 * unit);
     right->addWidget(m_fires);
     right->addLayout(m_form);
-    right->addStretch(1);
+    right->addWidget(m_replay);
+    right->addWidget(m_raised, 1);
+    right->addStretch(0);
     right->addWidget(m_previewText);
     auto *buttons = new QHBoxLayout;
     buttons->setSpacing(2 * unit);
@@ -126,6 +145,7 @@ QVBoxLayout *RulesEditor::makeForm()
     connect(m_globs, &QComboBox::activated, this, &RulesEditor::fillForm);
     connect(m_on, &QCheckBox::toggled, this, &RulesEditor::changed);
     connect(m_priority, &QComboBox::activated, this, &RulesEditor::changed);
+    connect(m_known, &QLineEdit::textEdited, this, &RulesEditor::changed);
     connect(add, &QPushButton::clicked, this, &RulesEditor::addGlob);
     connect(m_remove, &QPushButton::clicked, this, &RulesEditor::removeGlob);
     connect(preview, &QPushButton::clicked, this, [this] {
@@ -200,7 +220,9 @@ void RulesEditor::fillList()
         item->setText(2, QStringLiteral("P%1").arg(value.priority));
         item->setText(3, thresholdsText(definition, value) + (patterns > 0 ? tr("  (+%1 patterns)").arg(patterns) : QString()));
         item->setToolTip(3, item->text(3));
-        item->setText(4, !m_preview ? QString() : isPreviewable(definition.id) ? QString::number(m_preview->raised[i]) : QString(QChar(0x2013)));
+        item->setText(4, !m_preview ? QString() : replayability(definition.id).how == Replayable::No
+                ? QString(QChar(0x2013)) : QString::number(m_preview->countOf(definition.id)));
+        item->setToolTip(4, s(replayability(definition.id).why));
         item->setTextAlignment(4, Qt::AlignRight | Qt::AlignVCenter);
         item->setSizeHint(0, {0, m_theme.rowHeight()});
         const QColor ink = m_theme.color(value.on ? Token::Text : Token::Muted);
@@ -229,6 +251,13 @@ void RulesEditor::fillForm()
     m_on->setChecked(value.on);
     m_priority->setCurrentIndex(std::clamp(value.priority, 1, 3) - 1);
     m_remove->setEnabled(m_globs->currentIndex() > 0);
+    m_replay->setText(s(replayability(rule()).why));
+    m_replay->setVisible(!m_replay->text().isEmpty());
+    QStringList known;
+    for (const std::string &one : value.knownHolders)
+        known << shown(one);
+    m_form->setRowVisible(m_known, rule() == RuleId::UnknownHolder);
+    m_known->setText(known.join(QStringLiteral(", ")));
     for (QWidget *old : m_thresholds)
         m_form->removeRow(old);
     m_thresholds.clear();
@@ -259,10 +288,17 @@ void RulesEditor::changed()
     mine.on = m_on->isChecked();
     mine.priority = m_priority->currentIndex() + 1;
     for (std::size_t i = 0; i < m_thresholds.size(); ++i) {
-        const auto *spin = static_cast<const QDoubleSpinBox *>(m_thresholds[i]);
-        mine.thresholds[definition.thresholds[i].key] = spin->value() / factorOf(definition.thresholds[i].unit);
+        mine.thresholds[definition.thresholds[i].key] = m_thresholds[i]->value() / factorOf(definition.thresholds[i].unit);
+    }
+    if (definition.id == RuleId::UnknownHolder) {
+        mine.knownHolders.clear();
+        for (const QString &one : m_known->text().split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+            if (const QString name = one.trimmed(); !name.isEmpty())
+                mine.knownHolders.push_back(name.toStdString());
+        }
     }
     m_preview.reset();
+    fillRaised();
     m_previewText->setText(tr("Not saved yet."));
     fillList();
 }
@@ -297,16 +333,36 @@ void RulesEditor::removeGlob()
     changed();
 }
 
-void RulesEditor::showPreview(const RulesPreview &preview)
+/// The alerts behind the number of the rule in front, the newest first.
+void RulesEditor::fillRaised()
+{
+    m_raised->clear();
+    m_raised->setHeaderLabels({tr("Would have raised (%1)").arg(zoneText()), tr("Lease"), tr("For"), tr("What")});
+    const WallTime today = m_clock.wall();
+    if (m_preview) {
+        for (auto one = m_preview->raised.rbegin(); one != m_preview->raised.rend() && m_raised->topLevelItemCount() < kMostRaised; ++one) {
+            if (one->rule != rule())
+                continue;
+            auto *item = new QTreeWidgetItem(m_raised, {timeText(one->firstAt, today), shown(one->lease.lease.name()),
+                one->clearedAt ? text(Duration(*one->clearedAt - one->firstAt)) : tr("still so"), shown(one->text)});
+            item->setToolTip(3, item->text(3));
+        }
+    }
+    m_raised->setVisible(m_raised->topLevelItemCount() > 0);
+    for (int column = 0; column < 3; ++column)
+        m_raised->resizeColumnToContents(column);
+}
+
+void RulesEditor::showPreview(const RulePreview &preview)
 {
     m_preview = preview;
-    std::uint64_t total = 0;
-    for (const std::uint64_t count : preview.raised)
-        total += count;
+    const auto total = preview.raised.size();
     m_previewText->setText((total == 1 ? tr("In the last day these rules would have raised 1 alert")
                                        : tr("In the last day these rules would have raised %1 alerts").arg(total))
-        + tr(", judged from %1 recorded changes. Rules with \u2013 need every renewal and cannot be replayed.").arg(preview.events));
+        + tr(", judged from %1 changes and %2 renewals.").arg(preview.events).arg(preview.renewals)
+        + (preview.complete ? QString() : tr(" Too much happened for all of it: only a part was replayed.")));
     fillList();
+    fillRaised();
 }
 
 void RulesEditor::showPreviewProblem(const QString &why)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/churn/rules.h"
-#include "ui/models/rules_preview.h"
+#include "core/journal/rule_preview.h"
 
 #include <QWidget>
 
 class QCheckBox;
 class QComboBox;
+class QDoubleSpinBox;
 class QFormLayout;
 class QLabel;
+class QLineEdit;
 class QPushButton;
 class QTreeWidget;
 class QVBoxLayout;
@@ -26,11 +27,11 @@ class RulesEditor final : public QWidget
 {
     Q_OBJECT
 public:
-    RulesEditor(const Theme &theme, RuleBook book, QWidget *parent);
+    RulesEditor(const Theme &theme, const Clock &clock, RuleBook book, QWidget *parent);
     [[nodiscard]] RuleBook book() const { return RuleBook(m_settings); }
     void setBook(const RuleBook &book);
     /// The answer to previewAsked().
-    void showPreview(const RulesPreview &preview);
+    void showPreview(const RulePreview &preview);
     void showPreviewProblem(const QString &why);
 
 Q_SIGNALS:
@@ -46,19 +47,23 @@ private:
     void fillList();
     void fillForm();
     void fillGlobs();
+    void fillRaised();
     void changed();
     void addGlob();
     void removeGlob();
 
     const Theme &m_theme;
+    const Clock &m_clock;
     std::vector<RuleSetting> m_settings;
-    std::optional<RulesPreview> m_preview;
+    std::optional<RulePreview> m_preview;
     QTreeWidget *m_list;
-    QLabel *m_fires, *m_previewText;
+    QLabel *m_fires, *m_previewText, *m_replay;
+    QTreeWidget *m_raised; ///< what the rule would have raised
+    QLineEdit *m_known; ///< known holders, for the rule that asks for them
     QComboBox *m_globs, *m_priority;
     QCheckBox *m_on;
     QFormLayout *m_form;
-    std::vector<QWidget *> m_thresholds;
+    std::vector<QDoubleSpinBox *> m_thresholds;
     QPushButton *m_save, *m_remove;
     bool m_filling = false;
 };

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/terms_panel.h"
 
-#include "core/base/time_text.h"
 #include "ui/bridge/history.h"
-#include "ui/bridge/save_file.h"
-#include "ui/models/fleet_export.h"
 #include "ui/theme/theme.h"
 #include "ui/theme/words.h"
 
-#include <QBuffer>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -27,47 +21,19 @@ namespace
 
 using namespace std::chrono_literals;
 
-enum Topic { TermsTopic, SummaryTopic, ExportTopic };
+enum Topic { TermsTopic, SummaryTopic };
 constexpr std::size_t kMostMarks = 400;
-constexpr std::size_t kMostRows = 100'000;
-
-SwimMark markOf(const JournalAction &action, Instant at)
-{
-    QString text = shown(action.verb).toUpper() + TermsPanel::tr(" by %1").arg(shown(action.by));
-    if (!action.reason.empty())
-        text += QStringLiteral(": ") + shown(action.reason);
-    if (!action.sentence.empty())
-        text += QStringLiteral(" → ") + shown(action.sentence);
-    return {SwimMark::Kind::Action, at, text};
-}
-
-SwimMark markOf(const JournalAlert &alert, Instant at)
-{
-    return {SwimMark::Kind::Alert, at,
-        QStringLiteral("P%1 %2: %3").arg(alert.priority).arg(shown(alert.rule).toUpper(), shown(alert.text))};
-}
-
-QString csvLine(const JournalEvent &event)
-{
-    const auto moment = [](WallTime at) { return text(rfc3339(at)); };
-    const QStringList fields{moment(event.at), event.serverTime ? moment(*event.serverTime) : QString(),
-        shown(event.lease.lease.name()), text(std::string_view(transitionWord(event.kind))), shown(event.oldHolder),
-        shown(event.newHolder), event.token ? QString::number(event.token.value) : QString(),
-        event.gap ? QString::number(std::chrono::duration_cast<Milliseconds>(*event.gap).count()) : QString(),
-        event.inBlindSpot ? QStringLiteral("true") : QStringLiteral("false"), shown(event.explanation)};
-    QStringList safe;
-    for (const QString &field : fields)
-        safe << csvField(field);
-    return safe.join(QLatin1Char(',')) + QStringLiteral("\r\n");
-}
 
 } // namespace
 
 TermsPanel::TermsPanel(
     const Theme &theme, const Clock &clock, ConnectionInfo connection, LeaseId lease, QWidget *parent)
     : QWidget(parent), m_theme(theme), m_clock(clock), m_connection(std::move(connection)), m_lease(std::move(lease)),
-      m_lane(new Swimlane(theme, clock, this)), m_summary(new QLabel(this))
+      m_lane(new Swimlane(theme, clock, this)), m_summary(new QLabel(this)),
+      m_export(new TimelineExport(theme, clock, *m_lane, [this] { return choice(); }, this))
 {
+    connect(m_export, &TimelineExport::told, this, &TermsPanel::told);
+    connect(m_export, &TimelineExport::problem, this, &TermsPanel::problem);
     setObjectName(QStringLiteral("termsPanel"));
     const int unit = theme.unit();
     m_summary->setObjectName(QStringLiteral("termsSummary"));
@@ -83,8 +49,7 @@ TermsPanel::TermsPanel(
     connect(button("termsNow", tr("Now"), tr("Follow the present (Home)")), &QPushButton::clicked, m_lane, &TimeAxis::followNow);
     connect(button("termsBack", tr("Back"), tr("The view before (Alt+Left)")), &QPushButton::clicked, m_lane, &TimeAxis::goBack);
     connect(button("termsCopy", tr("Copy summary"), {}), &QPushButton::clicked, this, &TermsPanel::copySummary);
-    connect(button("termsPng", tr("PNG…"), tr("What is shown, as a picture")), &QPushButton::clicked, this, [this] { save(false); });
-    connect(button("termsCsv", tr("CSV…"), tr("The changes in the selection, or in what is shown")), &QPushButton::clicked, this, [this] { save(true); });
+    button("termsExport", tr("Export"), tr("A picture, the changes, or the report of an incident"))->setMenu(m_export->menu());
     int at = 0;
     for (QPushButton *one : findChildren<QPushButton *>(QString(), Qt::FindDirectChildrenOnly)) {
         if (at++ == 6)
@@ -166,17 +131,11 @@ void TermsPanel::ask()
         return [this, lane, actions, alerts] {
             if (!lane->has_value())
                 return;
-            const auto local = [this](WallTime at) { return m_clock.now() - Duration(m_clock.wall() - at); };
-            std::vector<SwimMark> marks;
-            for (const JournalAction &action : actions->value_or(std::vector<JournalAction>{})) {
-                if (action.lease.lease == m_lease)
-                    marks.push_back(markOf(action, local(action.at)));
-            }
-            for (const JournalAlert &alert : alerts->value_or(std::vector<JournalAlert>{})) {
-                if (alert.lease.lease == m_lease)
-                    marks.push_back(markOf(alert, local(alert.firstAt)));
-            }
-            m_lane->setHistory(stretchesOf(**lane, m_clock), std::move(marks));
+            auto deeds = actions->value_or(std::vector<JournalAction>{});
+            auto raised = alerts->value_or(std::vector<JournalAlert>{});
+            std::erase_if(deeds, [this](const JournalAction &one) { return one.lease.lease != m_lease; });
+            std::erase_if(raised, [this](const JournalAlert &one) { return one.lease.lease != m_lease; });
+            m_lane->setHistory(stretchesOf(**lane, m_clock), marksOf(deeds, raised, m_clock));
             showSummary();
         };
     });
@@ -240,64 +199,15 @@ void TermsPanel::copySummary()
     Q_EMIT told(tr("Copied the summary."));
 }
 
-void TermsPanel::save(bool csv)
+TimelineChoice TermsPanel::choice() const
 {
-    const QString suffix = csv ? QStringLiteral("csv") : QStringLiteral("png");
-    auto *dialog = new QFileDialog(this, csv ? tr("Export the changes") : tr("Export the picture"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(suffix);
-    dialog->selectFile(QStringLiteral("timeline.") + suffix);
-    connect(dialog, &QFileDialog::fileSelected, this, [this, csv](const QString &path) {
-        if (csv) {
-            saveCsv(path);
-            return;
-        }
-        QPixmap picture = m_lane->grab();
-        if (m_connection.where == Surroundings::Sim) {
-            QPainter painter(&picture);
-            painter.setPen(m_theme.color(Token::Sim));
-            painter.setFont(m_theme.font(FontRole::Strong));
-            painter.drawText(m_lane->rect().adjusted(4, 0, 0, 0), Qt::AlignLeft | Qt::AlignTop, QStringLiteral("\u25C7 SIM"));
-        }
-        QByteArray bytes;
-        QBuffer buffer(&bytes);
-        picture.save(&buffer, "PNG");
-        write(path, bytes);
-    });
-    dialog->open();
-}
-
-void TermsPanel::saveCsv(const QString &path)
-{
-    if (m_history == nullptr) {
-        Q_EMIT problem(tr("Without a journal there is nothing to export: changes are kept for this session only."));
-        return;
-    }
-    const TimeWindow window = wallWindow(chosen());
-    m_history->ask(this, ExportTopic, [this, path, window, key = LeaseKey{m_journalId, m_lease}](JournalQuery &query) -> History::Answer {
-        const JournalFilter filter{key.connection, key.lease.name(), window.from, window.to};
-        const auto events = query.events(filter, 0, kMostRows);
-        QByteArray bytes("at,server_time,lease,change,old_holder,new_holder,token,gap_ms,in_blind_spot,explanation\r\n");
-        if (events) {
-            for (auto event = events->rbegin(); event != events->rend(); ++event) {
-                if (event->lease == key)
-                    bytes += csvLine(*event).toUtf8();
-            }
-        }
-        const QString why = events ? QString() : QString::fromStdString(events.error().text());
-        return [this, path, bytes, why] { why.isEmpty() ? write(path, bytes) : Q_EMIT problem(why); };
-    });
-}
-
-void TermsPanel::write(const QString &path, QByteArray bytes)
-{
-    saveFile(path, std::move(bytes), this, [this, path](const QString &why) {
-        if (why.isEmpty())
-            Q_EMIT told(tr("Exported to %1.").arg(path));
-        else
-            Q_EMIT problem(tr("%1 could not be written: %2").arg(path, why));
-    });
+    TimelineSubject mine;
+    mine.title = m_connection.name + QStringLiteral(" / ") + shown(m_lease.name());
+    mine.simulated = m_connection.where == Surroundings::Sim;
+    mine.history = m_history;
+    mine.filter.connection = m_journalId;
+    mine.filter.glob = m_lease.name();
+    return {{mine}, wallWindow(chosen())};
 }
 
 void TermsPanel::showEvent(QShowEvent *event)

@@ -3,6 +3,7 @@
 
 #include "ui/charts/swimlane.h"
 #include "ui/models/lease_source.h"
+#include "ui/views/timeline_export.h"
 
 #include <QPointer>
 #include <QTimer>
@@ -27,6 +28,7 @@ public:
     /// Borrowed; `journalId` is the connection's id in it.
     void setHistory(History *history, const std::string &journalId);
     [[nodiscard]] Swimlane &swimlane() { return *m_lane; }
+    [[nodiscard]] TimelineExport &exports() { return *m_export; }
     [[nodiscard]] QString summaryText() const;
 
 Q_SIGNALS:
@@ -43,9 +45,7 @@ private:
     void askSummary();
     void showSummary();
     void copySummary();
-    void save(bool csv);
-    void write(const QString &path, QByteArray bytes);
-    void saveCsv(const QString &path);
+    [[nodiscard]] TimelineChoice choice() const; ///< what is exported
     [[nodiscard]] TimeSpan chosen() const; ///< the selection, or else the view
     [[nodiscard]] TimeWindow wallWindow(TimeSpan span) const;
 
@@ -57,6 +57,7 @@ private:
     QPointer<History> m_history;
     Swimlane *m_lane;
     QLabel *m_summary;
+    TimelineExport *m_export;
     QTimer m_askSoon, m_follow;
     std::optional<WindowSummary> m_known; ///< the journal's, of m_knownSpan
     TimeSpan m_knownSpan;

@@ -6,7 +6,6 @@
 #include "ui/theme/words.h"
 
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -22,10 +21,13 @@ namespace
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t kMostMarks = 200;
+
 } // namespace
 
 TimelinePanel::TimelinePanel(const Theme &theme, const Clock &clock, QWidget *parent)
-    : QWidget(parent), m_theme(theme), m_clock(clock), m_strip(new DensityStrip(theme, clock, this)), m_summary(new QLabel(this))
+    : QWidget(parent), m_theme(theme), m_clock(clock), m_strip(new DensityStrip(theme, clock, this)), m_summary(new QLabel(this)),
+      m_export(new TimelineExport(theme, clock, *m_strip, [this] { return choice(); }, this))
 {
     setObjectName(QStringLiteral("timelinePanel"));
     const int unit = theme.unit();
@@ -46,28 +48,22 @@ TimelinePanel::TimelinePanel(const Theme &theme, const Clock &clock, QWidget *pa
     QPushButton *now = button("timelineNow", tr("Now"), tr("Follow the present (Home)"));
     QPushButton *back = button("timelineBack", tr("Back"), tr("The view before (Alt+Left)"));
     QPushButton *copy = button("timelineCopy", tr("Copy summary"), {});
-    QPushButton *png = button("timelinePng", tr("PNG…"), tr("What is shown, as a picture"));
+    QPushButton *out = button("timelineExport", tr("Export"), tr("A picture, the changes, or the report of an incident"));
+    out->setMenu(m_export->menu());
     connect(now, &QPushButton::clicked, m_strip, &TimeAxis::followNow);
     connect(back, &QPushButton::clicked, m_strip, &TimeAxis::goBack);
     connect(copy, &QPushButton::clicked, this, [this] {
         QGuiApplication::clipboard()->setText(summaryText());
         Q_EMIT told(tr("Copied the summary."));
     });
-    connect(png, &QPushButton::clicked, this, [this] {
-        auto *dialog = new QFileDialog(this, tr("Export the picture"));
-        dialog->setAttribute(Qt::WA_DeleteOnClose);
-        dialog->setAcceptMode(QFileDialog::AcceptSave);
-        dialog->setDefaultSuffix(QStringLiteral("png"));
-        dialog->selectFile(QStringLiteral("timeline.png"));
-        connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) { Q_EMIT picturePicked(path, m_strip->grab()); });
-        dialog->open();
-    });
+    connect(m_export, &TimelineExport::told, this, &TimelinePanel::told);
+    connect(m_export, &TimelineExport::problem, this, &TimelinePanel::problem);
     row->addWidget(now);
     row->addWidget(back);
     row->addSpacing(2 * unit);
     row->addWidget(m_summary, 1);
     row->addWidget(copy);
-    row->addWidget(png);
+    row->addWidget(out);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, unit / 2, 0, 0);
     column->setSpacing(unit / 2);
@@ -98,9 +94,10 @@ QSize TimelinePanel::sizeHint() const
     return {m_strip->sizeHint().width(), m_strip->sizeHint().height() + m_theme.rowHeight() + m_theme.unit()};
 }
 
-void TimelinePanel::setHistory(const QString &id, History *history, const std::string &journalId)
+void TimelinePanel::setHistory(const QString &id, History *history, const std::string &journalId, Surroundings where)
 {
     Past &past = m_pasts[id];
+    past.simulated = where == Surroundings::Sim;
     past.history = history;
     past.journalId = journalId;
     past.topic = m_lastTopic += 2;
@@ -109,6 +106,7 @@ void TimelinePanel::setHistory(const QString &id, History *history, const std::s
 
 void TimelinePanel::setConnection(const QString &id, const QString &name, std::vector<Instant> times, Instant since)
 {
+    m_pasts[id].name = name;
     m_strip->setConnection(id, name, std::move(times), since);
     showSummary();
 }
@@ -127,6 +125,25 @@ TimeSpan TimelinePanel::chosen() const
     return {view.from, std::min(view.until, m_clock.now())};
 }
 
+TimelineChoice TimelinePanel::choice() const
+{
+    TimelineChoice out;
+    const TimeSpan span = chosen();
+    out.window = {wallOf(span.from, m_clock), wallOf(span.until, m_clock)};
+    for (const auto &[id, past] : m_pasts) {
+        const auto same = std::find_if(out.subjects.begin(), out.subjects.end(),
+            [&past = past](const TimelineSubject &one) { return past.history != nullptr && one.history == past.history; });
+        if (same == out.subjects.end()) {
+            out.subjects.push_back({past.name, past.simulated, past.history, {}});
+            out.subjects.back().filter.connection = past.journalId;
+        } else { // two connections of one journal are one export
+            same->title += QStringLiteral(", ") + past.name;
+            same->filter.connection.clear();
+        }
+    }
+    return out;
+}
+
 void TimelinePanel::ask()
 {
     for (auto &[id, past] : m_pasts) {
@@ -142,9 +159,13 @@ void TimelinePanel::ask(const QString &id, Past &past)
     const int pixels = std::max(10, static_cast<int>(view.width) / 3);
     past.history->ask(this, past.topic, [this, id, journalId = past.journalId, window, pixels](JournalQuery &query) -> History::Answer {
         auto cells = std::make_shared<Result<std::vector<DensityCell>>>(query.density(journalId, window, pixels));
-        return [this, id, cells] {
+        const JournalFilter filter{journalId, "*", window.from, window.to};
+        auto actions = std::make_shared<Result<std::vector<JournalAction>>>(query.actions(filter, 0, kMostMarks));
+        auto alerts = std::make_shared<Result<std::vector<JournalAlert>>>(query.alerts(filter, 0, kMostMarks));
+        return [this, id, cells, actions, alerts] {
             if (cells->has_value())
                 m_strip->setHistory(id, **cells);
+            m_strip->setMarks(id, marksOf(actions->value_or(std::vector<JournalAction>{}), alerts->value_or(std::vector<JournalAlert>{}), m_clock));
             showSummary();
         };
     });
