@@ -128,7 +128,8 @@ Result<RuleBook> RuleBook::parse(const std::string& text)
         const Json name = one.is_object() && one.contains("rule") ? one["rule"] : Json();
         const RuleDefinition* rule = name.is_string() ? ruleNamed(name.get<std::string>()) : nullptr;
         if (rule == nullptr) {
-            problems.add(where, "names no known rule");
+            problems.add(where, "names no known rule"
+                    + (name.is_string() ? ": " + printable(name.get<std::string>(), 60) : std::string()));
             continue;
         }
         RuleSetting setting;

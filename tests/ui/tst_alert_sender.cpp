@@ -340,8 +340,10 @@ private Q_SLOTS:
         const QString address = s("unix:path=") + folder.filePath(s("bus"));
         daemon.setChildProcessModifier([] { ::prctl(PR_SET_PDEATHSIG, SIGKILL); });
         daemon.start(s("dbus-daemon"), {s("--session"), s("--nofork"), s("--print-address"), s("--address=") + address});
-        if (!daemon.waitForStarted() || !daemon.waitForReadyRead(20'000))
+        if (!daemon.waitForStarted() || !daemon.waitForReadyRead(20'000)) {
+            QVERIFY2(qEnvironmentVariableIsEmpty("TENURE_REQUIRE_SERVERS"), "no dbus-daemon");
             QSKIP("no dbus-daemon");
+        }
         QDBusConnection theirs = QDBusConnection::connectToBus(address, s("desktop"));
         NoteService desktop;
         QVERIFY(theirs.registerObject(s("/org/freedesktop/Notifications"), &desktop,
