@@ -363,7 +363,7 @@ private Q_SLOTS:
         QTest::qWait(2500);
         QVERIFY(looks.count() <= 1); // one may have been under way
         place.page->show();
-        const int before = looks.count();
+        const qsizetype before = looks.count();
         QTRY_VERIFY_WITH_TIMEOUT(looks.count() > before, kPatience);
         place.session.setFrozen(true);
         QTest::qWait(1500);

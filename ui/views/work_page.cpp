@@ -50,6 +50,12 @@ QString noteOf(WorkView view, const QueueCounts &counts)
     return {};
 }
 
+/// As one line, whatever the server made of it.
+QString sentence(const Error &error)
+{
+    return shown(text(error.text()).simplified().toStdString());
+}
+
 std::uint64_t countOf(WorkView view, const QueueCounts &counts)
 {
     switch (view) {
@@ -163,7 +169,7 @@ void WorkPage::refresh()
     m_model->setFresh(isFresh());
     m_model->tick();
     const bool lost = answer() != nullptr && link.error && !link.connected;
-    m_trouble->setText(lost ? tr("What stands here is old: %1").arg(shown(link.error->text())) : QString());
+    m_trouble->setText(lost ? tr("What stands here is old: %1").arg(sentence(*link.error)) : QString());
     m_trouble->setVisible(lost);
     showCounts();
     showMessage();
@@ -190,7 +196,7 @@ void WorkPage::showQueues()
             m_queue->addItem(shown(name), QByteArray::fromStdString(name));
     }
     m_queue->setCurrentIndex(m_queue->findData(QByteArray::fromStdString(m_feed->wish().queue.empty() ? chosen : m_feed->wish().queue)));
-    m_queue->setEnabled(!names.empty());
+    m_queue->setVisible(!names.empty());
 }
 
 void WorkPage::showCounts()
@@ -201,7 +207,7 @@ void WorkPage::showCounts()
         const auto view = static_cast<WorkView>(i);
         m_tiles[i]->setStale(known && !isFresh());
         if (known)
-            m_tiles[i]->setCount(countOf(view, look->counts), noteOf(view, look->counts));
+            m_tiles[i]->setCount(countOf(view, look->counts), isFresh() ? noteOf(view, look->counts) : QString());
         else
             m_tiles[i]->setUnknown();
     }
@@ -213,7 +219,7 @@ WorkPage::Message WorkPage::message() const
     const WorkLook *look = answer();
     if (look == nullptr && link.error && !link.connected) {
         const bool denied = linkStateAt(link, m_clock.now()) == LinkState::Denied;
-        return {denied ? tr("Not allowed to look") : tr("The store does not answer"), shown(link.error->text()), {}};
+        return {denied ? tr("Not allowed to look") : tr("The store does not answer"), sentence(*link.error), {}};
     }
     if (look == nullptr)
         return {tr("Looking\u2026"), m_feed->look() ? QString() : tr("The store has not answered yet."), {}};
@@ -225,9 +231,9 @@ WorkPage::Message WorkPage::message() const
                 QStringLiteral("tenurectl work init %1 QUEUE").arg(url)};
         }
         if (error.kind == ErrorKind::NotFound)
-            return {tr("This queue is gone"), shown(error.text()), {}};
+            return {tr("This queue is gone"), sentence(error), {}};
         return {error.kind == ErrorKind::Unsupported ? tr("This queue needs a newer Tenure") : tr("The queues cannot be read"),
-            shown(error.text()), {}};
+            sentence(error), {}};
     }
     if (!look->items.empty())
         return {};
@@ -266,7 +272,7 @@ void WorkPage::showPages()
     m_next->setVisible(look != nullptr && look->nextAfter != 0);
     QString note;
     if (look != nullptr && !look->items.empty()) {
-        note = tr("%n item(s), in the order in which they were put in", nullptr, static_cast<int>(look->items.size()));
+        note = look->items.size() == 1 ? tr("1 item") : tr("%1 items, in the order in which they were put in").arg(look->items.size());
         if (after != 0 || look->nextAfter != 0)
             note += tr(", from item %1 on").arg(look->items.front().id);
     }

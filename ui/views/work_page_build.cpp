@@ -41,6 +41,7 @@ void WorkPage::build()
     all->addWidget(m_trouble);
     all->addWidget(m_pages, 1);
     all->addWidget(buildFoot());
+    setFocusProxy(m_table);
 }
 
 QPushButton *WorkPage::button(const char *name, const QString &text, const QString &tip)
@@ -65,7 +66,7 @@ QWidget *WorkPage::buildHead()
     m_queue->setToolTip(tr("The queues of this store"));
     m_queue->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_queue->setMinimumWidth(40 * m_theme.unit());
-    m_queue->setEnabled(false);
+    m_queue->hide();
     connect(m_queue, &QComboBox::currentIndexChanged, this,
         [this] { showQueue(m_queue->currentData().toByteArray().toStdString()); });
     auto *where = new QLabel(tr("in %1").arg(m_session.profile().name), head);
@@ -154,7 +155,7 @@ QWidget *WorkPage::buildMessage()
     }
     m_copy = button("workCopy", tr("Copy the command"), {});
     connect(m_copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(m_command->text()); });
-    column->addStretch();
+    column->addStretch(1);
     for (QLabel *label : {m_title, m_text, m_command})
         column->addWidget(label);
     column->addWidget(m_copy, 0, Qt::AlignHCenter);
@@ -197,7 +198,7 @@ QWidget *WorkPage::buildFoot()
 
 void WorkPage::fit()
 {
-    constexpr std::array<int, static_cast<std::size_t>(WorkColumn::Count_)> units{20, 36, 20, 44, 22, 28, 64, 26, 40, 40};
+    constexpr std::array<int, static_cast<std::size_t>(WorkColumn::Count_)> units{20, 46, 22, 44, 24, 36, 64, 28, 40, 40};
     for (std::size_t i = 0; i < units.size(); ++i)
         m_table->setColumnWidth(static_cast<int>(i), units[i] * m_theme.unit());
     m_table->verticalHeader()->setDefaultSectionSize(m_theme.rowHeight());
