@@ -155,14 +155,14 @@ void JournalPage::open(const QString &journal)
         auto found = std::make_shared<Result<Found>>(look(query));
         return [this, found] {
             if (*found)
-                show(**found);
+                present(**found);
             else
                 showBanner(QString::fromStdString(found->error().text()));
         };
     });
 }
 
-void JournalPage::show(const Found &found)
+void JournalPage::present(const Found &found)
 {
     if (!found.extent) {
         showBanner(tr("There is nothing in it."));

@@ -55,7 +55,7 @@ private:
     };
     void import();
     void open(const QString &journal);
-    void show(const Found &found);
+    void present(const Found &found);
     void fillLeases();
     void fillEvents();
     void chooseLease();
