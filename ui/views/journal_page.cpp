@@ -14,6 +14,7 @@
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSplitter>
 #include <QTreeWidget>
 #include <QVBoxLayout>
@@ -192,6 +193,7 @@ void JournalPage::present(const Found &found)
 void JournalPage::fillLeases()
 {
     const int current = m_list->indexOfTopLevelItem(m_list->currentItem());
+    const QSignalBlocker same(m_list); // other words or colours are no other choice
     m_list->clear();
     m_list->setHeaderLabels({tr("Lease"), tr("Connection"), tr("Changes"), tr("No leader"), tr("Longest")});
     for (const Lease &lease : m_leases) {
@@ -202,8 +204,10 @@ void JournalPage::fillLeases()
         for (const int column : {2, 3, 4})
             item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
     }
-    constexpr int widths[]{44, 26, 18, 24, 24};
-    for (int i = 0; i < 5; ++i)
+    m_list->header()->setStretchLastSection(false);
+    m_list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    constexpr int widths[]{0, 28, 22, 26, 22};
+    for (int i = 1; i < 5; ++i)
         m_list->setColumnWidth(i, widths[i] * m_theme.unit());
     if (current >= 0)
         m_list->setCurrentItem(m_list->topLevelItem(current));

@@ -160,7 +160,11 @@ void TimelineExport::paint(QPainter &painter, const QSize &size, const TimelineC
     painter.setPen(theme.color(sim ? Token::Sim : Token::Text));
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
         painter.fontMetrics().elidedText((sim ? QStringLiteral("\u25C7 SIM \u25C7  ") : QString()) + titles.join(QStringLiteral(", ")), Qt::ElideRight, room));
+    const bool focused = m_axis.hasFocus(); // its ring is no part of the picture
+    m_axis.clearFocus();
     m_axis.render(&painter, QPoint(0, head), QRegion(), QWidget::DrawChildren);
+    if (focused)
+        m_axis.setFocus();
 }
 
 QByteArray TimelineExport::picture(TimelineFormat format, const TimelineChoice &choice) const
