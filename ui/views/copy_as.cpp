@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/copy_as.h"
 
+#include "core/backend/uri.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 #include "ui/theme/words.h"
@@ -41,18 +42,17 @@ QString redisLine(const LeaseStatus &status, const ConnectionInfo &connection)
     return line + QStringLiteral(" GET ") + quoted(key);
 }
 
-/// What libpq itself does not know of our URLs.
+/// The URL as libpq takes it: without what is only ours, and without secrets. (QUrl knows neither
+/// several hosts nor a socket as a host.)
 QString psqlLine(const LeaseStatus &status, const ConnectionInfo &connection)
 {
-    if (!isPostgres(connection))
+    auto uri = StoreUri::parse(connection.url.toStdString());
+    if (!isPostgres(connection) || !uri)
         return {};
-    QUrl url(connection.url);
-    QUrlQuery query(url);
-    for (const char *ours : {"schema", "mode", "roles"})
-        query.removeAllQueryItems(QLatin1String(ours));
-    url.setQuery(query.isEmpty() ? QString() : query.toString(QUrl::FullyEncoded));
-    url.setPassword({});
-    return QStringLiteral("psql %1 -c %2").arg(quoted(url.toString(QUrl::FullyEncoded)), quoted(psqlStatement(status, connection)));
+    for (const char *ours : {"schema", "mode", "roles", "sslpassword"})
+        uri->parameters.erase(ours);
+    uri->password.clear();
+    return QStringLiteral("psql %1 -c %2").arg(quoted(text(uri->secretText())), quoted(psqlStatement(status, connection)));
 }
 
 /// The same Lease for a person's own kubectl.
@@ -137,9 +137,8 @@ bool isKubernetes(const ConnectionInfo &connection)
 
 QString ownTable(const ConnectionInfo &connection)
 {
-    QString schema = QUrlQuery(QUrl(connection.url)).queryItemValue(QStringLiteral("schema"), QUrl::FullyDecoded);
-    if (schema.isEmpty())
-        schema = QStringLiteral("tenure");
+    const auto uri = StoreUri::parse(connection.url.toStdString());
+    QString schema = text(uri ? uri->parameter("schema", "tenure") : "tenure");
     return QLatin1Char('"') + schema.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QStringLiteral("\".tenure_lease");
 }
 

@@ -76,7 +76,7 @@ void FleetDelegate::paintState(QPainter &painter, const QRect &box, const FleetR
 void FleetDelegate::paintLeft(QPainter &painter, const QRect &box, const FleetRow &row, const QString &label) const
 {
     const int unit = m_theme.unit();
-    const QRect number(box.left(), box.top(), 17 * unit, box.height());
+    const QRect number(box.left(), box.top(), 21 * unit, box.height()); // "12 m 30 s"
     const LinkState link = m_model.link(row);
     painter.setFont(m_theme.font(FontRole::Number));
     painter.setPen(m_theme.color(isFresh(link) ? token(row.state) : Token::Stale));

@@ -80,6 +80,8 @@ QString heartbeatText(const LeaseStatus &status)
 
 QString candidatesText(const LeaseStatus &status)
 {
+    if (status.record.candidates.empty() && status.record.kind == "advisory")
+        return tr("Nobody waits in the server's queue.");
     if (status.record.candidates.empty())
         return tr("None seen. This format shows its waiting candidates only if they register.");
     QStringList names;
