@@ -39,7 +39,7 @@ QString WorkGrid::storyOf(std::size_t item) const
     const sim::WorkItem &one = m_items[item];
     QStringList effects;
     for (const auto &[by, token] : one.effects)
-        effects += tr("%1 with token %2").arg(m_names[static_cast<std::size_t>(by)]).arg(token.value);
+        effects += token ? tr("%1 with token %2").arg(m_names[static_cast<std::size_t>(by)]).arg(token.value) : m_names[static_cast<std::size_t>(by)];
     if (effects.isEmpty())
         return one.state == sim::WorkItem::State::Processing ? tr("item %1: being worked on").arg(item + 1) : tr("item %1: open").arg(item + 1);
     return tr("item %1: done by %2").arg(item + 1).arg(effects.join(tr(", then by ")));
