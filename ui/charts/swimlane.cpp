@@ -64,7 +64,7 @@ double Swimlane::lanesTop() const
 QSize Swimlane::sizeHint() const
 {
     const auto lanes = layoutSwimlane(stretches(), window(), kMostHolders).size();
-    const double height = lanesTop() + static_cast<double>(std::max<std::size_t>(lanes, 3)) * laneHeight();
+    const double height = lanesTop() + static_cast<double>(std::max<std::size_t>(lanes, 3)) * laneHeight() + theme().unit();
     return {150 * theme().unit(), static_cast<int>(height)};
 }
 

@@ -197,10 +197,11 @@ void TimeAxis::paintAxis(QPainter &painter, const SwimWindow &view) const
         painter.drawLine(QPointF(x, axisHeight() - theme().unit()), QPointF(x, height()));
         painter.setPen(theme().color(Token::Muted));
         const QString label = axisText(WallTime(at), step, clock().wall());
-        painter.drawText(QRectF(x - spacing / 2, 0, spacing, axisHeight() - 1.5 * theme().unit()), Qt::AlignCenter, label);
+        if (x + painter.fontMetrics().horizontalAdvance(label) / 2.0 <= width()) // half a label says nothing
+            painter.drawText(QRectF(x - spacing / 2, 0.75 * theme().unit(), spacing, axisHeight() - 2.0 * theme().unit()), Qt::AlignCenter, label);
     }
     painter.setPen(theme().color(Token::Muted));
-    painter.drawText(QRectF(0, 0, labelWidth(), axisHeight() - 1.5 * theme().unit()), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(0, 0.75 * theme().unit(), labelWidth(), axisHeight() - 2.0 * theme().unit()), Qt::AlignLeft | Qt::AlignVCenter,
         QStringLiteral("  ") + (timeShown() == TimeShown::Local ? zoneText() : tr("UTC")));
 }
 
