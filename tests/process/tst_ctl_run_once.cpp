@@ -147,10 +147,12 @@ void TstCtlRunOnce::aFailureCanBeRunAgain()
 {
     NEEDS_STORE();
     const QStringList options = once(QStringLiteral("again"), QStringLiteral("1h")) + QStringList{QStringLiteral("--again-after-failure")};
-    QCOMPARE(run(options, "exit 4").code, 4);
-    QCOMPARE(run(options, "exit 5").code, 5);
+    const Ran failed = run(options, "exit 4");
+    QVERIFY2(failed.code == 4, (failed.err + failed.out).constData());
+    const Ran again = run(options, "exit 5");
+    QVERIFY2(again.code == 5, (again.err + again.out).constData());
     const Ran good = run(options, "echo good");
-    QCOMPARE(good.out, QByteArray("good\n"));
+    QVERIFY2(good.out == "good\n", (good.err + good.out).constData());
     const Ran after = run(options, "echo again");
     QCOMPARE(after.code, 0);
     QCOMPARE(after.out, QByteArray());
