@@ -254,6 +254,7 @@ QWidget *LeasePage::makeCards()
     for (QLabel *label : {m_safety, m_renewDue}) {
         useFont(label, m_theme, FontRole::Number);
         label->setMinimumWidth(34 * unit);
+        label->setWordWrap(true);
     }
     beside->addStretch(1);
     beside->addWidget(m_safety);
