@@ -22,10 +22,14 @@ QString gapText(const DrillRound &round)
         QString::fromStdString(durationText(round.uncertainty)));
 }
 
-QString whoText(const DrillRound &round)
+QString fromText(const DrillRound &round)
 {
-    const QString to = round.to.empty() ? GapBars::tr("nobody") : QString::fromStdString(printable(round.to, 60));
-    return QString::fromStdString(printable(round.from, 60)) + QStringLiteral(" → ") + to;
+    return QString::fromStdString(printable(round.from, 60));
+}
+
+QString toText(const DrillRound &round)
+{
+    return round.to.empty() ? GapBars::tr("nobody") : QString::fromStdString(printable(round.to, 60));
 }
 
 } // namespace
@@ -50,8 +54,8 @@ void GapBars::add(const DrillRound &round)
     m_rounds.push_back(round);
     QStringList lines;
     for (std::size_t i = 0; i < m_rounds.size(); ++i) {
-        lines << tr("Round %1: %2, %3, %4").arg(i + 1).arg(whoText(m_rounds[i]), gapText(m_rounds[i]),
-            m_rounds[i].passed ? tr("within the limit") : tr("FAILED"));
+        lines << tr("Round %1: from %2 to %3, %4, %5").arg(i + 1).arg(fromText(m_rounds[i]), toText(m_rounds[i]),
+            gapText(m_rounds[i]), m_rounds[i].passed ? tr("within the limit") : tr("FAILED"));
     }
     setAccessibleName(tr("Time without a leader in each round"));
     setAccessibleDescription(lines.join(QLatin1Char('\n')));
@@ -74,7 +78,7 @@ void GapBars::paintEvent(QPaintEvent *)
     const int unit = m_theme.unit();
     const int row = m_theme.rowHeight();
     const int number = 8 * unit;
-    const int who = std::clamp(width() / 3, 40 * unit, 90 * unit);
+    const int who = std::clamp(width() * 2 / 5, 40 * unit, 90 * unit);
     const int result = 44 * unit;
     const int left = number + who + 4 * unit;
     const int room = std::max(20 * unit, width() - left - result);
@@ -98,8 +102,11 @@ void GapBars::paintEvent(QPaintEvent *)
             continue;
         const DrillRound &round = m_rounds[static_cast<std::size_t>(i)];
         painter.setPen(m_theme.color(Token::Text));
+        // Each name keeps both its ends, and the arrow always shows.
+        const QString arrow = QStringLiteral("  →  ");
+        const int half = (who - metrics.horizontalAdvance(arrow)) / 2;
         painter.drawText(QRect(number, top, who, row), Qt::AlignVCenter | Qt::AlignLeft,
-            metrics.elidedText(whoText(round), Qt::ElideMiddle, who));
+            metrics.elidedText(fromText(round), Qt::ElideMiddle, half) + arrow + metrics.elidedText(toText(round), Qt::ElideMiddle, half));
         const QRect bar(left, top + row / 4, std::max(x(round.gap) - left, unit / 2), row / 2);
         painter.fillRect(bar, m_theme.color(round.passed ? Token::Bar : Token::Crit));
         painter.setPen(m_theme.color(round.passed ? Token::Text : Token::Crit));
