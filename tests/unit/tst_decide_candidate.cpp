@@ -17,6 +17,7 @@ private Q_SLOTS:
     void acquireFault_data();
     void acquireFault();
     void followerTriesWhenTheLeaseRunsOut();
+    void connectingIsNoRoundTrip();
     void healthyLeaderCostsOnePeekATerm();
     void pushTriesAtOnce();
     void pushDuringAnAttemptIsNotForgotten();
@@ -77,6 +78,21 @@ void TestDecideCandidate::followerTriesWhenTheLeaseRunsOut()
     QVERIFY(d.state.wakeAt <= end + d.state.roundTrip); // about a round trip, not a poll period
     d.wake();
     QCOMPARE(d.sent(), Verb::Acquire);
+}
+
+void TestDecideCandidate::connectingIsNoRoundTrip()
+{
+    Driver d;
+    d.feed({.kind = Event::Kind::Start});
+    const Instant sent = d.now;
+    d.now += 201ms; // of which connecting took 200
+    d.feed({.kind = Event::Kind::Refused, .request = d.state.request, .sentAt = sent, .settingUp = 200ms, .retryIn = 12s});
+    QCOMPARE(d.state.roundTrip, Duration(1ms));
+    QVERIFY(d.state.wakeAt <= d.now + 50ms); // one look on the connection that stands now ...
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Peek);
+    d.refused(12s);
+    QVERIFY(d.state.wakeAt >= d.now + 1s); // ... and then as seldom as ever
 }
 
 void TestDecideCandidate::healthyLeaderCostsOnePeekATerm()

@@ -139,6 +139,7 @@ Result<void> PgStore::connect(Instant deadline, const std::atomic<bool> *cancell
         return fail(std::move(made.error()));
     m_connection = std::move(*made);
     m_planned = 0;
+    m_fresh = true;
     m_shared->epoch.note(m_connection->server());
     return {};
 }
@@ -210,7 +211,8 @@ std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, I
     }
     if (auto connected = connect(deadline); !connected)
         batch.over = std::move(connected.error());
-    const Duration settingUp = BootClock::now() - began;
+    const Duration settingUp = m_fresh ? BootClock::now() - began : Duration();
+    m_fresh = false;
     for (std::size_t round = 0; round <= last; ++round)
         runRound(batch, round);
     std::vector<Result<Reply>> out;

@@ -60,6 +60,7 @@ private:
     const StoreTraits m_traits;
     std::unique_ptr<PgConnection> m_connection;
     bool m_competes = false; ///< this store is a candidate's
+    bool m_fresh = false; ///< connected since the last batch began
     std::size_t m_planned = 0; ///< on this connection, of what idle() plans
     Milliseconds m_usualLimit{1000}; ///< what an attempt of this candidate may take
     ForeignView m_foreign; ///< what other people's libraries keep there

@@ -77,9 +77,10 @@ std::vector<Result<Reply>> RedisStore::execute(std::span<const Command> commands
     batch.deadline = deadline;
     batch.results.resize(commands.size());
     batch.slots.resize(commands.size());
+    const bool fresh = !m_connection;
     const Instant began = BootClock::now();
     const auto connected = connect(deadline);
-    const Duration settingUp = BootClock::now() - began;
+    const Duration settingUp = fresh ? BootClock::now() - began : Duration();
     for (std::size_t i = 0; i < commands.size(); ++i) {
         Command checked = commands[i];
         if (auto *operate = std::get_if<Operate>(&checked)) {
