@@ -8,7 +8,7 @@ namespace tenure::sim
 namespace
 {
 
-std::string quoted(std::string_view text)
+std::string jsonText(std::string_view text)
 {
     std::string out = "\"";
     for (const char c : text) {
@@ -73,16 +73,16 @@ std::string jsonLine(const LogEvent &event, const std::vector<std::string> &name
 {
     std::string out = "{\"v\":1,\"t_mono_ns\":" + std::to_string(event.at.count());
     out += ",\"conn\":\"SIM\",\"lease\":\"sim\",\"kind\":";
-    out += quoted(kindWord(event.kind));
+    out += jsonText(kindWord(event.kind));
     if (event.node >= 0)
-        out += ",\"holder\":" + quoted(nameOf(event.node, names));
+        out += ",\"holder\":" + jsonText(nameOf(event.node, names));
     if (event.token)
         out += ",\"term\":" + std::to_string(event.token.value);
     if (event.item >= 0)
         out += ",\"item\":" + std::to_string(event.item);
     out += ",\"evidence\":\"sim\"";
     if (!event.detail.empty())
-        out += ",\"detail\":" + quoted(event.detail);
+        out += ",\"detail\":" + jsonText(event.detail);
     return out + '}';
 }
 
