@@ -102,7 +102,7 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
         m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_table->setMinimumWidth(0);
     const int em = fontMetrics().averageCharWidth();
-    const std::array widths{11, 12, 19, 11, 9};
+    const std::array widths{9, 9, 20, 7, 7};
     for (std::size_t i = 0; i < widths.size(); ++i)
         m_table->setColumnWidth(static_cast<int>(i), widths[i] * em);
     const int rows = static_cast<int>(std::min(setup.instances.size(), kMostRows));
