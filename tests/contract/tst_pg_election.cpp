@@ -197,9 +197,9 @@ void PgElectionTest::withoutATableItSaysWhatToDo()
 {
     Candidate a(backendOf(m_server->socketUri("nothing here")), "a", 2s);
     a.elector.start();
-    QTRY_VERIFY_WITH_TIMEOUT(a.elector.report().error.has_value(), 30'000);
-    QCOMPARE(a.elector.report().error->kind, ErrorKind::BadConfig);
-    QVERIFY(a.elector.report().error->remedy.find("tenurectl init") != std::string::npos);
+    const auto said = [&a] { return a.elector.report().error.value_or(Error()); };
+    QTRY_COMPARE_WITH_TIMEOUT(said().kind, ErrorKind::BadConfig, 30'000); // a busy machine is told of first
+    QTRY_VERIFY_WITH_TIMEOUT(said().remedy.find("tenurectl init") != std::string::npos, 30'000);
     const auto made
         = m_server->run("SELECT count(*) FROM pg_namespace WHERE nspname = 'nothing here'");
     QCOMPARE(made.number(0, 0), 0); // a candidate that was not told to makes nothing
