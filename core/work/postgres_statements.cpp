@@ -40,18 +40,15 @@ SELECT x.id, put.id IS NOT NULL FROM x LEFT JOIN put USING (id) ORDER BY x.n)sql
 
 // Of each item the token grows also when two sessions drew their numbers in the other order. The limit
 // stands in the text: to a plan made for any limit the server would take a tenth of the table.
-constexpr const char *kClaim = R"sql(WITH q AS MATERIALIZED (
-  SELECT version, fence FROM @q@.tenure_queue WHERE name = $1),
-picked AS MATERIALIZED (SELECT w.id FROM @q@.tenure_work w WHERE w.queue = $1 AND w.state < 2
-  AND w.due_at <= statement_timestamp() AND (w.state = 0 OR w.attempts < w.max_attempts)
-  AND (SELECT version <= @v@ AND fence <= $2::bigint FROM q)
-  ORDER BY w.due_at, w.id LIMIT @n@ FOR UPDATE SKIP LOCKED),
-t AS MATERIALIZED (SELECT nextval('@q@.tenure_work_token') AS token),
-claimed AS (UPDATE @q@.tenure_work w SET state = 1, attempts = w.attempts + 1,
+constexpr const char *kClaim = R"sql(WITH picked AS MATERIALIZED (SELECT id FROM @q@.tenure_work
+  WHERE queue = $1 AND state < 2 AND due_at <= statement_timestamp()
+  AND (state = 0 OR attempts < max_attempts)
+  AND (SELECT version <= @v@ AND fence <= $2::bigint FROM @q@.tenure_queue WHERE name = $1)
+  ORDER BY due_at, id LIMIT @n@ FOR UPDATE SKIP LOCKED)
+UPDATE @q@.tenure_work w SET state = 1, attempts = w.attempts + 1,
   due_at = clock_timestamp() + $3::bigint * interval '1 millisecond', worker = $4,
-  token = greatest(t.token, w.token + 1), fence = $2::bigint
-  FROM picked, t WHERE w.id = picked.id RETURNING w.id, w.attempts, w.token, w.key, w.payload)
-SELECT q.version, q.fence, c.id, c.attempts, c.token, c.key, c.payload FROM q LEFT JOIN claimed c ON true)sql";
+  token = greatest(nextval('@q@.tenure_work_token'), w.token + 1), fence = $2::bigint
+FROM picked WHERE w.id = picked.id RETURNING w.id, w.attempts, w.token, w.key, w.payload)sql";
 
 // Locks in the order of ids, then judges what stands there by the time after the wait.
 constexpr const char *kSettle = R"sql(WITH q AS MATERIALIZED (

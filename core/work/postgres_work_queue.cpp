@@ -136,17 +136,22 @@ public:
             {m_queue, number(worker.fence), std::to_string(timeout.count()), worker.name.name()}, deadline);
         if (!rows)
             return fail(rows.error());
-        if (auto problem = guardProblem(*rows))
-            return fail(*std::move(problem));
-        if (const FencingToken seen = tokenAt(*rows, 0, 1); worker.fence < seen)
-            return fail(staleFence(seen, worker.fence, m_settings.display));
         std::vector<Claim> claims;
-        for (std::size_t i = 0; i < rows->size() && !rows->isNull(i, 2); ++i) {
+        for (std::size_t i = 0; i < rows->size(); ++i) {
             Claim &one = claims.emplace_back();
-            one.ticket = {rows->number(i, 2), tokenAt(*rows, i, 4), static_cast<int>(rows->number(i, 3))};
-            one.key = rows->text(i, 5);
-            one.payload = bytesOf(rows->text(i, 6));
+            one.ticket = {rows->number(i, 0), tokenAt(*rows, i, 2), static_cast<int>(rows->number(i, 1))};
+            one.key = rows->text(i, 3);
+            one.payload = bytesOf(rows->text(i, 4));
             one.validUntil = sentAt + timeout;
+        }
+        if (claims.empty()) { // because there is nothing, or because this worker may not?
+            const auto guard = ask(m_sql.guard, {m_queue}, deadline);
+            if (!guard)
+                return fail(guard.error());
+            if (auto problem = guardProblem(*guard))
+                return fail(*std::move(problem));
+            if (const FencingToken seen = tokenAt(*guard, 0, 1); worker.fence < seen)
+                return fail(staleFence(seen, worker.fence, m_settings.display));
         }
         if (claims.size() < limit) { // there is time to look for those that nobody may have any more
             if (const auto buried = ask(m_sql.bury, {m_queue}, deadline); !buried && claims.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Claims a second of a PostgreSQL queue beside a plain FOR UPDATE SKIP LOCKED loop on the same server, in
-// turns, by the same number of sessions: bench_work_claims [ITEMS] [BATCH] [SESSIONS].
+// turns, by the same number of sessions: bench_work_claims [ITEMS] [BATCH, default 1] [SESSIONS].
 #include "bench_support.h"
 #include "core/work/postgres_work_queue.h"
 #include "tests/support/postgres_server.h"
@@ -83,7 +83,7 @@ double plain(PostgresServer &server, int items, std::size_t batch, int sessions)
 int main(int argc, char **argv)
 {
     const int items = argc > 1 ? std::atoi(argv[1]) : 20'000;
-    const auto batch = static_cast<std::size_t>(argc > 2 ? std::atoi(argv[2]) : 20);
+    const auto batch = static_cast<std::size_t>(argc > 2 ? std::atoi(argv[2]) : 1);
     const int sessions = argc > 3 ? std::atoi(argv[3]) : 2;
     if (!PostgresServer::installed())
         return 1;
