@@ -225,9 +225,9 @@ void StoreContract::feedTellsAReleaseAndStops()
         return std::any_of(events.begin(), events.end(),
             [&](const FeedEvent &e) { return e.kind == kind && e.lease == of; });
     };
-    QTRY_VERIFY(saw(FeedEvent::Kind::Opened, LeaseId()));
+    QTRY_VERIFY_WITH_TIMEOUT(saw(FeedEvent::Kind::Opened, LeaseId()), 30'000);
     QCOMPARE(run(Release{lease, term}).outcome, Outcome::Done);
-    QTRY_VERIFY(saw(FeedEvent::Kind::Released, lease));
+    QTRY_VERIFY_WITH_TIMEOUT(saw(FeedEvent::Kind::Released, lease), 30'000);
     feed->stop();
     std::size_t told = 0;
     {
