@@ -165,10 +165,15 @@ void Decider::onDenied()
 {
     const bool renewing = m_state.inFlight == Verb::Renew;
     settle();
-    if (renewing)
-        loseDefinitely(m_event.otherTerm ? LossReason::TakenOver : LossReason::Vanished);
-    else
+    if (!renewing) {
         termIsOver();
+        return;
+    }
+    // Somebody took it away and named no successor: as after a release, the others go first.
+    // Otherwise who was cleared by hand would often be back before anyone else looked.
+    if (!m_event.otherTerm)
+        m_state.notBefore = m_event.now + m_timing.renewEvery();
+    loseDefinitely(m_event.otherTerm ? LossReason::TakenOver : LossReason::Vanished);
 }
 
 void Decider::onFault(FaultClass fault)

@@ -121,7 +121,14 @@ void TestDecide::definiteDenialEndsAtOnce()
     QVERIFY(!d.isLeader());
     QVERIFY(d.loss().has_value());
     QCOMPARE(*d.loss(), LossReason(reason));
+    const Instant lostAt = d.now;
     d.feed({.kind = Event::Kind::HandlersDone});
+    if (!other) { // cleared by hand: the others go first, whatever a push says
+        QCOMPARE(d.sent(), Verb::None);
+        d.feed({.kind = Event::Kind::PushFree});
+        d.wake();
+        QCOMPARE(d.now, lostAt + d.rules.timing.renewEvery());
+    }
     QCOMPARE(d.sent(), Verb::Acquire); // and takes part again (FAILURES 24)
 }
 
