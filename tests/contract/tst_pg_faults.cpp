@@ -4,7 +4,7 @@
 #include "core/backend/postgres/pg_errors.h"
 #include "core/backend/postgres/postgres_backend.h"
 #include "postgres_server.h"
-#include "tests/support/tcp_proxy.h"
+#include "core/net/tcp_proxy.h"
 
 #include <QTest>
 
@@ -271,24 +271,24 @@ void PgFaultsTest::aKilledServerKeepsItsLeases()
 
 void PgFaultsTest::halfOpenConnectionsEnd()
 {
-    test::TcpProxy proxy(m_server->port());
+    TcpProxy proxy(m_server->port());
     StoreUri uri = m_server->tcpUri(m_schema);
     uri.hosts.front().second = proxy.port();
     const auto store = storeAt(uri);
     const Term term = gain(*store, 60s);
-    proxy.setMode(test::TcpProxy::Mode::HalfOpen);
+    proxy.setMode(TcpProxy::Mode::HalfOpen);
     const Instant began = BootClock::now();
     QVERIFY(!run(*store, Renew{lease(), term, 60s}, 400ms));
     QVERIFY(!run(*store, Renew{lease(), term, 60s}, 400ms));
     QVERIFY(BootClock::now() - began < 20s);
-    proxy.setMode(test::TcpProxy::Mode::Pass);
+    proxy.setMode(TcpProxy::Mode::Pass);
     proxy.cut();
     QTRY_VERIFY_WITH_TIMEOUT(run(*store, Renew{lease(), term, 60s}).has_value(), 30'000);
 }
 
 void PgFaultsTest::aLostAnswerIsRepeatedWithoutHarm()
 {
-    test::TcpProxy proxy(m_server->port());
+    TcpProxy proxy(m_server->port());
     StoreUri uri = m_server->tcpUri(m_schema);
     uri.hosts.front().second = proxy.port();
     const auto store = storeAt(uri);
@@ -298,11 +298,11 @@ void PgFaultsTest::aLostAnswerIsRepeatedWithoutHarm()
     // The statement is known and the limit set: this time only the answer is lost.
     QVERIFY(store->probe(in(1s)));
     (void)gain(*store, 60s, lease("second"));
-    proxy.setMode(test::TcpProxy::Mode::SwallowReplies);
+    proxy.setMode(TcpProxy::Mode::SwallowReplies);
     const auto lost = run(*store, acquire, 3s);
     QVERIFY(!lost);
     QCOMPARE(lost.error().kind, ErrorKind::OutcomeUnknown);
-    proxy.setMode(test::TcpProxy::Mode::Pass);
+    proxy.setMode(TcpProxy::Mode::Pass);
     proxy.cut();
     const auto seen = run(*m_store, Read{lease(), ReadDepth::Full});
     QCOMPARE(seen->record.nonce, term.nonce); // it had been carried out

@@ -3,7 +3,7 @@
 // error has the right kind, the screen the right state, nobody believes beside another, and all
 // recover by themselves when the fault is over.
 #include "pg_kit.h"
-#include "tests/support/tcp_proxy.h"
+#include "core/net/tcp_proxy.h"
 
 #include <functional>
 

@@ -4,7 +4,7 @@
 #include "core/backend/redis/redis_backend.h"
 #include "redis_server.h"
 #include "tests/support/election_kit.h"
-#include "tests/support/tcp_proxy.h"
+#include "core/net/tcp_proxy.h"
 
 #include <QDir>
 #include <QTest>

@@ -3,7 +3,7 @@
 // them from ever leading.
 #include "core/backend/backend.h"
 #include "tests/support/election_kit.h"
-#include "tests/support/tcp_proxy.h"
+#include "core/net/tcp_proxy.h"
 
 #ifdef TENURE_HAVE_REDIS
 #include "tests/support/redis_server.h"
@@ -73,6 +73,16 @@ private Q_SLOTS:
         QVERIFY(makeBackend(server.socketUri()).value()->makeStore()->init(false, BootClock::now() + 30s));
         TcpProxy proxy(server.port());
         leadsAndComesBack(proxy, server.tcpUri());
+    }
+    void advisoryLocks()
+    {
+        if (!PostgresServer::installed())
+            QSKIP("no PostgreSQL");
+        PostgresServer server;
+        TcpProxy proxy(server.port());
+        StoreUri uri = server.tcpUri();
+        uri.parameters["mode"] = "advisory";
+        leadsAndComesBack(proxy, uri);
     }
 #endif
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/process/ctl_process.h"
-#include "tests/support/tcp_proxy.h"
+#include "core/net/tcp_proxy.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -12,6 +12,7 @@
 #include <vector>
 
 using namespace tenure::test;
+using tenure::TcpProxy;
 
 /// Real candidates on a real backend, killed, stopped and cut off. Their events carry the boot clock
 /// of the one machine they share, so "never two at once" can be checked exactly.

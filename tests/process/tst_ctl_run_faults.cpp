@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/process/run_process.h"
-#include "tests/support/tcp_proxy.h"
+#include "core/net/tcp_proxy.h"
 
 #include <QStandardPaths>
 #include <QTemporaryDir>
@@ -10,6 +10,7 @@
 #include <vector>
 
 using namespace tenure::test;
+using tenure::TcpProxy;
 
 /// Never two COMMANDs at once, whatever is killed, stopped or cut off. COMMAND is a ticker that
 /// ignores signals and whose child left its session: each tick is a proof of life by the boot clock.

@@ -5,13 +5,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <thread>
 
-namespace tenure::test
+namespace tenure
 {
 
 /// A TCP proxy on a free port of 127.0.0.1 that shows network faults on purpose, between one client
-/// and one server of a test. Its own thread; the setters may be called from any.
+/// and one server: of a test, or of an instance that is to be cut off for real. What it passes on it
+/// neither reads nor keeps. Its own thread, idle while nothing moves; the setters may be called from
+/// any.
 class TcpProxy
 {
 public:
@@ -22,14 +25,22 @@ public:
         Refuse, ///< present connections are reset, new ones closed at once
     };
 
+    /// Where connections go: a name or address and a port, or a unix socket.
+    struct Server {
+        std::string host;
+        std::uint16_t port = 0;
+        std::string unixPath;
+    };
+    explicit TcpProxy(Server server);
     /// Forwards to 127.0.0.1:`serverPort`.
-    explicit TcpProxy(std::uint16_t serverPort);
+    explicit TcpProxy(std::uint16_t serverPort) : TcpProxy(Server{"127.0.0.1", serverPort, {}}) { }
     ~TcpProxy();
     TcpProxy(const TcpProxy &) = delete;
     TcpProxy &operator=(const TcpProxy &) = delete;
 
-    [[nodiscard]] std::uint16_t port() const { return m_port; }
+    [[nodiscard]] std::uint16_t port() const { return m_port; } ///< 0: none could be had
     void setMode(Mode mode);
+    [[nodiscard]] Mode mode() const { return m_mode; }
     /// Each piece of data is held back this long, in each direction.
     void setDelay(Milliseconds delay);
     /// Resets the connections that stand; new ones work.
@@ -38,7 +49,7 @@ public:
 private:
     void run();
 
-    const std::uint16_t m_serverPort;
+    const Server m_server;
     std::uint16_t m_port = 0;
     int m_listener = -1;
     int m_wake = -1;
@@ -49,4 +60,4 @@ private:
     std::thread m_thread;
 };
 
-} // namespace tenure::test
+} // namespace tenure
