@@ -76,6 +76,13 @@ public:
         return m_real->init(dryRun, deadline);
     }
 
+    [[nodiscard]] Result<LeaseAside> aside(const LeaseId &lease, Instant deadline) override
+    {
+        if (!arrives(deadline))
+            return fail(notSent());
+        return m_real->aside(lease, deadline);
+    }
+
 private:
     [[nodiscard]] Error notSent() const
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/backend/lease_aside.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/lease/identity.h"
@@ -117,6 +118,8 @@ struct StoreTraits {
     bool canHold = true;
     bool canClear = true;
     std::size_t maxNameBytes = LeaseId::kMaxBytes;
+    /// Why what is read here may be forged ("the server's certificate is not checked"); shown in red.
+    std::string danger;
 };
 
 /// How a connection is, for doctor and the connection page.
@@ -154,6 +157,12 @@ public:
     /// is another step. Ends by `deadline` or soon after `cancelled`; nothing is told, and nobody's
     /// lease is touched.
     virtual bool idle(Instant /*deadline*/, const std::atomic<bool> & /*cancelled*/) { return false; }
+    /// Looks up what belongs to a lease beside its record; nothing where the backend knows no more.
+    /// Changes nothing. Same errors as execute.
+    [[nodiscard]] virtual Result<LeaseAside> aside(const LeaseId & /*lease*/, Instant /*deadline*/)
+    {
+        return LeaseAside();
+    }
 };
 
 } // namespace tenure
