@@ -13,6 +13,7 @@ struct Deed {
     std::string verb; ///< "list", "update"
     std::string resource = "leases";
     std::string nameSpace; ///< empty: the whole cluster
+    std::string name = {}; ///< of one object; empty: any
 };
 
 /// The API server with credentials: a 401 makes them be read again and the request be repeated once.

@@ -21,6 +21,8 @@ std::string reviewBody(const Deed &deed)
         attributes["group"] = "coordination.k8s.io";
     if (!deed.nameSpace.empty())
         attributes["namespace"] = deed.nameSpace;
+    if (!deed.name.empty())
+        attributes["name"] = deed.name;
     return Json{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SelfSubjectAccessReview"},
         {"spec", {{"resourceAttributes", std::move(attributes)}}}}
         .dump();

@@ -112,13 +112,22 @@ std::vector<Result<Reply>> AdvisoryStore::execute(
     return out;
 }
 
-Result<void> AdvisoryStore::prepareSession(Instant deadline)
+bool AdvisoryStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
+{
+    if (!m_competes || !m_held.empty())
+        return false;
+    if (!m_spare)
+        return prepareSession(deadline, &cancelled).has_value();
+    return m_looks.connectAhead(deadline, cancelled);
+}
+
+Result<void> AdvisoryStore::prepareSession(Instant deadline, const std::atomic<bool> *cancelled)
 {
     if (m_spare && !m_spare->stillThere())
         m_spare.reset();
     if (m_spare)
         return {};
-    auto made = PgConnection::open(m_shared->settings, "candidate", deadline);
+    auto made = PgConnection::open(m_shared->settings, "candidate", deadline, cancelled);
     if (!made)
         return fail(std::move(made.error()));
     const PgServer &server = (*made)->server();
@@ -141,6 +150,7 @@ Result<void> AdvisoryStore::prepareSession(Instant deadline)
 
 Result<Reply> AdvisoryStore::acquire(const Acquire &command, Instant deadline)
 {
+    m_competes = true;
     const auto mine = m_held.find(command.lease);
     if (mine != m_held.end()) {
         // A session may take its own lock twice: two candidates of one process must not.

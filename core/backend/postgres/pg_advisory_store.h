@@ -29,6 +29,9 @@ public:
         std::span<const Command> commands, Instant deadline) override;
     [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override;
     [[nodiscard]] Result<std::string> init(bool dryRun, Instant deadline) override;
+    /// Connects what the next try will need, which over a slow line takes longer than a try may. Not
+    /// while something is held: its renewals must not wait.
+    bool idle(Instant deadline, const std::atomic<bool> &cancelled) override;
 
 private:
     struct Held {
@@ -38,7 +41,8 @@ private:
     };
     using Place = std::map<LeaseId, Held>::iterator;
 
-    [[nodiscard]] Result<void> prepareSession(Instant deadline);
+    [[nodiscard]] Result<void> prepareSession(
+        Instant deadline, const std::atomic<bool> *cancelled = nullptr);
     [[nodiscard]] Result<Reply> acquire(const Acquire &command, Instant deadline);
     [[nodiscard]] Result<Reply> renew(const Renew &command, Instant deadline);
     [[nodiscard]] Result<Reply> release(const Release &command, Instant deadline);
@@ -55,6 +59,7 @@ private:
     const StoreTraits m_traits;
     PgStore m_looks; ///< everything that only looks, and releases by hand
     std::unique_ptr<PgConnection> m_spare; ///< on which the next lock is tried
+    bool m_competes = false; ///< this store is a candidate's
     std::map<LeaseId, Held> m_held;
     std::map<LeaseId, std::unique_ptr<LockWait>> m_waits; ///< for those that were refused
 };

@@ -153,12 +153,18 @@ Result<PgRows> PgStore::ask(const std::string &sql, std::vector<PgValue> values,
     return rows;
 }
 
+bool PgStore::connectAhead(Instant deadline, const std::atomic<bool> &cancelled)
+{
+    const bool connected = m_connection && m_connection->usable();
+    return !connected && connect(deadline, &cancelled).has_value();
+}
+
 bool PgStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
 {
     if (!m_competes)
         return false;
     if (!m_connection || !m_connection->usable())
-        return connect(deadline, &cancelled).has_value();
+        return connectAhead(deadline, cancelled);
     const Statements &sql = m_shared->statements;
     const std::array urgent{&sql.renew, &sql.release, &sql.acquire, &sql.read};
     if (m_planned >= urgent.size() || m_connection->server().proxied)

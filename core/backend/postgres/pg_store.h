@@ -35,6 +35,8 @@ public:
     /// Connects, and has the server plan what a candidate will need, which it does when a statement is
     /// first used on a session: a release or a first renewal has no time for that.
     bool idle(Instant deadline, const std::atomic<bool> &cancelled) override;
+    /// True when it connected now: there was no session.
+    bool connectAhead(Instant deadline, const std::atomic<bool> &cancelled);
 
 private:
     struct Batch;
