@@ -25,7 +25,7 @@ const std::vector<Scheme> &schemes()
         {"redis+unix", Shape::Socket, "redis+unix:///run/redis.sock", redis},
         {"redis+sentinel", Shape::Hosts, "redis+sentinel://host1:26379,host2/master", redis},
         {"postgresql", Shape::Hosts, "postgresql://host/database", {}, true},
-        {"kubernetes", Shape::Context, "kubernetes://context/namespace", {"kubeconfig", "namespaces", "show"}},
+        {"kubernetes", Shape::Context, "kubernetes://context/namespace", {"kubeconfig", "namespaces", "show", "via"}},
         {"etcd", Shape::Hosts, "etcd://host1,host2/prefix", tls},
         {"etcds", Shape::Hosts, "etcds://host1,host2/prefix", tls},
     };

@@ -130,10 +130,35 @@ std::optional<Error> takeUrl(const StoreUri &uri, Settings &settings)
     if (show != "all" && show != "elections")
         return wrong("show= is neither all nor elections", "Write show=all");
     settings.show = show == "all" ? Show::All : Show::Elections;
+    const std::string via = uri.parameter("via");
+    if (via.empty())
+        return std::nullopt;
+    if (settings.target.proxy)
+        return wrong("via= does not go together with the proxy-url of the kubeconfig", "Use one of them");
+    std::string &url = settings.target.url;
+    if (settings.target.tls.serverName.empty())
+        settings.target.tls.serverName = hostAndPort(url).first;
+    const std::size_t begin = url.find("://") + 3;
+    url.replace(begin, std::min(url.find('/', begin), url.size()) - begin, via);
     return std::nullopt;
 }
 
 } // namespace
+
+std::pair<std::string, std::uint16_t> hostAndPort(const std::string &url)
+{
+    const std::size_t begin = url.find("://") + 3;
+    std::string host = url.substr(begin, std::min(url.find('/', begin), url.size()) - begin);
+    int port = url.starts_with("https") ? 443 : 80;
+    const std::size_t colon = host.rfind(':');
+    if (colon != std::string::npos && host.find(']', colon) == std::string::npos) {
+        port = std::atoi(host.c_str() + colon + 1);
+        host.resize(colon);
+    }
+    if (host.starts_with('['))
+        host = host.substr(1, host.size() - 2);
+    return {host, static_cast<std::uint16_t>(port)};
+}
 
 bool isNamespaceName(std::string_view name)
 {

@@ -27,8 +27,11 @@ struct Settings {
 };
 
 /// Reads the kubeconfig (or the service account of the pod this runs in); connects to nothing.
-/// BadConfig names file and line. Parameters: kubeconfig=FILE, namespaces=a,b, show=all.
+/// BadConfig names file and line. Parameters: kubeconfig=FILE, namespaces=a,b, show=all, via=HOST:PORT
+/// (where connections go instead of the API server's address; its certificate is checked as before).
 [[nodiscard]] Result<Settings> settingsOf(const StoreUri &uri);
+/// Of "https://host:port/prefix", with the scheme's own port when it names none.
+[[nodiscard]] std::pair<std::string, std::uint16_t> hostAndPort(const std::string &url);
 
 inline constexpr const char *kServiceAccountDirectory
     = "/var/run/secrets/kubernetes.io/serviceaccount";

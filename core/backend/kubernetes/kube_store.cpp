@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/backend/kubernetes/kube_store.h"
 
+#include "core/backend/kubernetes/kube_aside.h"
 #include "core/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -193,10 +194,19 @@ Result<StoreFacts> KubeStore::probe(Instant deadline)
     readRights(deadline);
     facts.notes = m_rights;
     if (!m_settings->target.tls.verify)
-        facts.notes.emplace_back("The server's certificate is not checked (insecure-skip-tls-verify).");
+        facts.notes.push_back("The server's certificate is not checked (insecure-skip-tls-verify): whoever is "
+                              "in between can read the credentials and forge what is shown.");
     if (m_settings->show == Show::Elections && !m_settings->bareNames)
         facts.notes.emplace_back("Node heartbeats and API server identities are hidden; show=all shows them.");
     return facts;
+}
+
+Result<LeaseAside> KubeStore::aside(const LeaseId &lease, Instant deadline)
+{
+    const auto place = placeOf(lease, *m_settings);
+    if (!place)
+        return fail(place.error());
+    return asideOf(m_api, *place, deadline);
 }
 
 Result<std::string> KubeStore::init(bool /*dryRun*/, Instant /*deadline*/)

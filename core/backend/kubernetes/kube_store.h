@@ -22,6 +22,7 @@ public:
     [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override;
     [[nodiscard]] Result<std::string> init(bool dryRun, Instant deadline) override;
     bool idle(Instant deadline, const std::atomic<bool> &cancelled) override;
+    [[nodiscard]] Result<LeaseAside> aside(const LeaseId &lease, Instant deadline) override;
 
 private:
     [[nodiscard]] Result<Reply> list(const List &list, Instant deadline);

@@ -19,6 +19,8 @@ public:
         m_traits.display = m_settings->display;
         m_traits.limits.floor = std::chrono::seconds(1);
         m_traits.limits.wholeSeconds = true;
+        if (!m_settings->target.tls.verify)
+            m_traits.danger = "The server's certificate is not checked (insecure-skip-tls-verify)";
         m_traits.maxNameBytes = m_settings->bareNames ? 253 : 63 + 1 + 253;
     }
 
