@@ -223,6 +223,9 @@ Exit Examination::aboutLease(LeaseStore &store)
         say("Lease", StepResult::Warning, name + ": nobody leads", "Start a candidate: tenurectl campaign URL " + shellQuoted(name));
     if (!record.note.empty())
         say("Note", StepResult::Warning, record.note);
+    const auto aside = store.aside(*m_lease, BootClock::now() + kCallTimeout);
+    if (aside && !aside->release.what.empty())
+        say("Release", StepResult::Warning, "by hand is not possible: " + aside->release.what, aside->release.forAdmin);
     judgeTiming(record, store.traits().limits);
     return Exit::Done;
 }

@@ -230,6 +230,12 @@ ReleaseReport OperatorGate::dryRun(const ReleasePlan& plan)
         return failedWrite(seen.error());
     if (seen->record.seen() != plan.expected)
         return refused(seen->record);
+    const auto aside = store->aside(plan.lease, m_clock.now() + kCallTimeout);
+    if (aside && !aside->release.what.empty()) {
+        return failedWrite(fail(ErrorKind::Denied, "The server would refuse it: " + aside->release.what,
+            m_backend->traits().display, aside->release.forAdmin)
+                               .value());
+    }
     Fleet fleet;
     Observation look;
     look.record = seen->record;
