@@ -8,6 +8,7 @@
 #include "core/runtime/elector.h"
 
 #include <atomic>
+#include <csignal>
 
 namespace tenure::ctl
 {
@@ -21,6 +22,7 @@ struct CampaignOptions {
     TimingOptions timing;
     bool exitOnLoss = false;
     bool json = false;
+    bool beats = false;
 };
 
 constexpr const char *kExamples = R"(
@@ -31,7 +33,8 @@ Examples (start the same one in two or three terminals and stop the leader with 
 
 It competes until SIGINT or SIGTERM, then gives the lease back. Host, process id and 64 random
 bits are appended to the id, so that two processes never pass for one. --json prints one object
-a change, type = gained, lost, following, error or stopped.)";
+a change, type = gained, lost, following, error or stopped. SIGUSR1 hands over: the lease is given
+back, and it goes on as a candidate that lets the others go first.)";
 
 /// Is `holder` "<base>_<host>-<pid>-<16 hex digits>", as another process of this id would be?
 bool isSameId(const std::string &holder, const std::string &base)
@@ -52,6 +55,12 @@ public:
     {
     }
 
+    /// Before it competes, so that whoever started it learns its identity.
+    void started()
+    {
+        if (m_options.beats)
+            tell("started", {}, {}, "competing for " + printable(m_lease.name()));
+    }
     void gained(const Term &term)
     {
         m_following.clear();
@@ -65,6 +74,10 @@ public:
     }
     void changed(const ElectorReport &report)
     {
+        if (m_options.beats && report.believes && report.validUntil != m_validUntil) {
+            m_validUntil = report.validUntil;
+            tell("renewed", report.term.token, m_self.name(), "leading for " + durationText(m_validUntil - report.at));
+        }
         const bool candidate = report.phase == Phase::Waiting || report.phase == Phase::Attempting;
         if (candidate && report.seen && report.seen->holder)
             following(*report.seen);
@@ -108,6 +121,8 @@ private:
         line["at"] = at;
         // Exact order among the processes of one machine, whatever its wall clock does.
         line["boot_ns"] = moment.time_since_epoch().count();
+        if (m_options.beats && std::string_view(type) == "renewed")
+            line["valid_until_boot_ns"] = m_validUntil.time_since_epoch().count();
         line["detail"] = textJson(detail);
         m_output.line(oneLine(line));
     }
@@ -119,6 +134,38 @@ private:
     const Timing m_timing;
     std::string m_following; ///< holder and token told last
     std::string m_trouble; ///< told last
+    Instant m_validUntil; ///< told last
+};
+
+std::atomic<Interrupts *> g_interrupts = nullptr;
+std::atomic<bool> g_handOver = false;
+
+/// While it lives, SIGUSR1 sets g_handOver and wakes the one who waits.
+class HandOverSignal
+{
+public:
+    explicit HandOverSignal(Interrupts &interrupts)
+    {
+        g_interrupts = &interrupts;
+        struct sigaction action = {};
+        action.sa_handler = [](int) {
+            g_handOver = true;
+            if (Interrupts *one = g_interrupts)
+                one->nudge(); // a write(2)
+        };
+        action.sa_flags = SA_RESTART;
+        sigaction(SIGUSR1, &action, &m_before);
+    }
+    ~HandOverSignal()
+    {
+        sigaction(SIGUSR1, &m_before, nullptr);
+        g_interrupts = nullptr;
+    }
+    HandOverSignal(const HandOverSignal &) = delete;
+    HandOverSignal &operator=(const HandOverSignal &) = delete;
+
+private:
+    struct sigaction m_before = {};
 };
 
 /// Competes until a signal, or until a loss where that was asked for.
@@ -140,10 +187,14 @@ Exit compete(const CampaignOptions &options, Output &output, Interrupts &interru
 
     ElectorHost host(target.backend);
     Elector elector(host, lease, self, timing, callbacks);
+    const HandOverSignal handOver(interrupts);
+    teller.started();
     elector.start();
     bool ended = false;
     while (!ended) {
         const Interrupts::Wake wake = interrupts.wait(std::chrono::seconds(60));
+        if (g_handOver.exchange(false))
+            elector.release();
         ended = wake == Interrupts::Wake::Interrupted || wake == Interrupts::Wake::ReaderGone
             || (options.exitOnLoss && lossSeen);
     }
@@ -194,6 +245,7 @@ void addCampaignCommand(CommandNode &app, Chosen &chosen)
     addTimingOptions(command, options->timing);
     command.flag("--exit-on-loss", options->exitOnLoss, "End with exit code 7 when leadership is lost");
     command.flag("--json", options->json, "One JSON object a change");
+    command.flag("--beats", options->beats, "With --json: also type = started, and renewed with valid_until_boot_ns");
     command.footer(kExamples);
     command.onChosen([options, id, &chosen] {
         options->idGiven = id.given();

@@ -11,7 +11,7 @@ _tenurectl_options()
     case $1 in
         list) echo "--filter --watch --json --journal --help" ;;
         show) echo "--watch --json --journal --help" ;;
-        campaign) echo "--id --ttl --renew --renew-deadline --exit-on-loss --json --help" ;;
+        campaign) echo "--id --ttl --renew --renew-deadline --exit-on-loss --json --beats --help" ;;
         release) echo "--holder --token --mode --hold --reason --wait --journal --dry-run --yes --json --help" ;;
         doctor) echo "--json --help" ;;
         init) echo "--dry-run --help" ;;
