@@ -50,28 +50,32 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 
 } // namespace
 
-/// One life of an instance: what a process would be.
-struct LocalInstances::Engine {
-    Engine(const std::shared_ptr<const Backend> &backend, const Clock &clock, const LeaseId &lease,
-        HolderId holder, const Timing &timing)
-        : host(makeFaultyBackend(backend, faults, clock), clock)
-        , elector(host, lease, std::move(holder), timing)
-    {
-        elector.start();
-    }
-
-    std::shared_ptr<Faults> faults = std::make_shared<Faults>();
-    ElectorHost host;
-    Elector elector;
-};
-
 struct LocalInstances::Instance {
+    /// It lives; a process may have ended by itself.
+    [[nodiscard]] bool lives() const { return engine && !(as == As::Process && engine->stopped()); }
+
     [[nodiscard]] InstanceView view() const
     {
-        InstanceView out{id, name, holder, lease, timing, life, false, lastReport, earlier(pausedUntil, cutUntil)};
+        InstanceView out;
+        out.id = id;
+        out.name = name;
+        out.holder = engine ? engine->holder() : holder;
+        out.lease = lease;
+        out.timing = timing;
+        out.life = life;
+        out.process = as == As::Process;
+        out.report = lastReport;
+        out.faultUntil = earlier(pausedUntil, cutUntil);
         if (engine) {
-            out.cutOff = engine->faults->cutOff;
-            out.report = engine->elector.report();
+            out.cutOff = engine->isCutOff();
+            out.whyNotCut = engine->whyNotCut();
+            out.pid = engine->pid();
+            out.report = engine->report();
+        }
+        if (engine && !lives() && life != Life::Stopping) {
+            out.life = Life::Crashed; // nobody here asked for it
+            out.cutOff = false;
+            out.faultUntil.reset();
         }
         return out;
     }
@@ -80,7 +84,7 @@ struct LocalInstances::Instance {
     {
         if (life != Life::Paused)
             return;
-        engine->host.thaw();
+        engine->thaw();
         life = Life::Running;
         pausedUntil.reset();
     }
@@ -88,14 +92,15 @@ struct LocalInstances::Instance {
     void heal()
     {
         if (engine)
-            engine->faults->cutOff = false;
+            engine->setCutOff(false);
         cutUntil.reset();
     }
 
     /// Ends this life; the engine is the caller's to bury.
-    [[nodiscard]] std::unique_ptr<Engine> end(Life how)
+    [[nodiscard]] std::unique_ptr<InstanceEngine> end(Life how)
     {
-        lastReport = engine->elector.report();
+        holder = engine->holder();
+        lastReport = engine->report();
         lastReport.believes = false;
         lastReport.phase = Phase::Stopped;
         life = how;
@@ -106,21 +111,33 @@ struct LocalInstances::Instance {
 
     std::uint64_t id = 0;
     std::string name;
-    std::string holder;
+    std::string holder; ///< of the last life
     LeaseId lease;
     Timing timing;
+    As as = As::Threads;
     Life life = Life::Running;
     bool forget = false; ///< once it stopped
-    std::unique_ptr<Engine> engine; ///< while it lives
+    std::unique_ptr<InstanceEngine> engine; ///< while it lives
     ElectorReport lastReport; ///< when it does not
     std::optional<Instant> pausedUntil;
     std::optional<Instant> cutUntil;
     Instant stopAsked;
 };
 
-LocalInstances::LocalInstances(std::shared_ptr<const Backend> backend, const Clock &clock)
+bool isDrillLease(const StoreTraits &traits, const LeaseId &lease)
+{
+    const std::string &name = lease.name();
+    if (name.starts_with("drill/"))
+        return true;
+    const std::size_t slash = name.find('/');
+    return traits.scheme == "kubernetes" && name.compare(slash == std::string::npos ? 0 : slash + 1, 6, "drill-") == 0;
+}
+
+LocalInstances::LocalInstances(
+    std::shared_ptr<const Backend> backend, const Clock &clock, std::optional<ProcessPlace> processes)
     : m_backend(std::move(backend))
     , m_clock(clock)
+    , m_processes(std::move(processes))
     , m_keeper([this](const std::stop_token &stop) { keepHouse(stop); })
 {
 }
@@ -133,13 +150,13 @@ LocalInstances::~LocalInstances()
             instance->thaw();
             instance->heal();
             if (instance->engine)
-                instance->engine->elector.requestStop();
+                instance->engine->requestStop();
         }
         const auto until = std::chrono::steady_clock::now() + kFarewell;
         const auto allStopped = [this] {
             return std::ranges::all_of(m_instances, [](const auto &entry) {
                 const auto &engine = entry.second->engine;
-                return !engine || engine->elector.report().phase == Phase::Stopped;
+                return !engine || engine->stopped();
             });
         };
         while (!allStopped() && std::chrono::steady_clock::now() < until)
@@ -155,12 +172,32 @@ LocalInstances::~LocalInstances()
     }
 }
 
+std::string LocalInstances::whyNoProcesses() const
+{
+    const std::string &scheme = m_backend->traits().scheme;
+    if (isEmbedded(m_backend->traits()))
+        return "Processes need a store that they can reach, and " + scheme + ": lives inside this one";
+    if (!m_processes)
+        return "Nobody told how a process reaches this store";
+    return m_processes->program.empty() ? "tenurectl was found neither beside this program nor in the PATH" : "";
+}
+
+Result<std::unique_ptr<InstanceEngine>> LocalInstances::makeEngine(const Instance &instance) const
+{
+    const Result<HolderId> holder = identityFor(instance.name);
+    if (!holder)
+        return fail(holder.error());
+    if (instance.as == As::Process) // the process adds host, pid and random bits
+        return std::make_unique<CampaignProcess>(*m_processes, instance.lease, instance.name + "@process", instance.timing);
+    return std::make_unique<ThreadEngine>(m_backend, m_clock, instance.lease, *holder, instance.timing);
+}
+
 Result<std::uint64_t> LocalInstances::spawn(
-    const LeaseId &lease, const Timing &timing, std::string name, Scope scope)
+    const LeaseId &lease, const Timing &timing, std::string name, Scope scope, As as)
 {
     const StoreTraits &traits = m_backend->traits();
-    if (scope == Scope::DrillOnly && !isEmbedded(traits) && !lease.name().starts_with("drill/")) {
-        return fail(ErrorKind::Denied, "Simulated instances compete under drill/ only", traits.display,
+    if (scope == Scope::DrillOnly && !isEmbedded(traits) && !isDrillLease(traits, lease)) {
+        return fail(ErrorKind::Denied, "Local instances compete under drill/ only", traits.display,
             "Use a name such as drill/" + lease.name() + ", or insist");
     }
     if (timing.ttl() < traits.limits.floor) {
@@ -168,6 +205,8 @@ Result<std::uint64_t> LocalInstances::spawn(
             "ttl " + durationText(timing.ttl()) + " is below this backend's floor of "
                 + durationText(traits.limits.floor), traits.display);
     }
+    if (as == As::Process && !whyNoProcesses().empty())
+        return fail(ErrorKind::Unsupported, whyNoProcesses(), traits.display);
     const std::lock_guard lock(m_mutex);
     const auto taken = [this](const std::string &candidate) {
         return std::ranges::any_of(
@@ -175,16 +214,16 @@ Result<std::uint64_t> LocalInstances::spawn(
     };
     for (unsigned n = 0; name.empty() || (n > 0 && taken(name)); ++n)
         name = std::string(1, static_cast<char>('A' + n % 26)) + (n < 26 ? "" : std::to_string(n / 26 + 1));
-    const Result<HolderId> holder = identityFor(name);
-    if (!holder)
-        return fail(holder.error());
     auto instance = std::make_unique<Instance>();
     instance->id = ++m_lastId;
     instance->name = std::move(name);
-    instance->holder = holder->name();
     instance->lease = lease;
     instance->timing = timing;
-    instance->engine = std::make_unique<Engine>(m_backend, m_clock, lease, *holder, timing);
+    instance->as = as;
+    auto engine = makeEngine(*instance);
+    if (!engine)
+        return fail(std::move(engine.error()));
+    instance->engine = *std::move(engine);
     m_instances.emplace(m_lastId, std::move(instance));
     return m_lastId;
 }
@@ -193,9 +232,9 @@ void LocalInstances::pause(std::uint64_t id, std::optional<Duration> howLong)
 {
     const std::lock_guard lock(m_mutex);
     Instance *instance = find(id);
-    if (!instance || (instance->life != Life::Running && instance->life != Life::Paused))
+    if (!instance || !instance->lives() || (instance->life != Life::Running && instance->life != Life::Paused))
         return;
-    instance->engine->host.freeze();
+    instance->engine->freeze();
     instance->life = Life::Paused;
     instance->pausedUntil.reset();
     if (howLong)
@@ -216,7 +255,7 @@ void LocalInstances::crash(std::uint64_t id)
     Instance *instance = find(id);
     if (!instance || !instance->engine)
         return;
-    instance->engine->host.freeze(); // not one more step, however long the burial takes
+    instance->engine->kill();
     bury(instance->end(Life::Crashed));
 }
 
@@ -224,9 +263,9 @@ void LocalInstances::cut(std::uint64_t id, std::optional<Duration> howLong)
 {
     const std::lock_guard lock(m_mutex);
     Instance *instance = find(id);
-    if (!instance || !instance->engine)
+    if (!instance || !instance->lives() || !instance->engine->whyNotCut().empty())
         return;
-    instance->engine->faults->cutOff = true;
+    instance->engine->setCutOff(true);
     instance->cutUntil.reset();
     if (howLong)
         instance->cutUntil = m_clock.now() + *howLong;
@@ -244,23 +283,23 @@ void LocalInstances::handOver(std::uint64_t id)
 {
     const std::lock_guard lock(m_mutex);
     Instance *instance = find(id);
-    if (instance && instance->engine)
-        instance->engine->elector.release();
+    if (instance && instance->lives())
+        instance->engine->handOver();
 }
 
 void LocalInstances::restart(std::uint64_t id)
 {
     const std::lock_guard lock(m_mutex);
     Instance *instance = find(id);
-    if (!instance || instance->engine)
+    if (!instance || instance->lives())
         return;
-    const Result<HolderId> holder = identityFor(instance->name);
-    if (!holder)
+    if (instance->engine)
+        bury(instance->end(Life::Crashed));
+    auto engine = makeEngine(*instance);
+    if (!engine)
         return; // cannot be: the same name was accepted when it was spawned
-    instance->holder = holder->name();
     instance->life = Life::Running;
-    instance->engine = std::make_unique<Engine>(
-        m_backend, m_clock, instance->lease, *holder, instance->timing);
+    instance->engine = *std::move(engine);
 }
 
 void LocalInstances::stop(std::uint64_t id)
@@ -272,7 +311,7 @@ void LocalInstances::stop(std::uint64_t id)
     instance->thaw(); // a stopped process could not hear it either
     instance->life = Life::Stopping;
     instance->stopAsked = m_clock.now();
-    instance->engine->elector.requestStop();
+    instance->engine->requestStop();
     callKeeper();
 }
 
@@ -314,7 +353,7 @@ LocalInstances::Instance *LocalInstances::find(std::uint64_t id)
     return found == m_instances.end() ? nullptr : found->second.get();
 }
 
-void LocalInstances::bury(std::unique_ptr<Engine> engine)
+void LocalInstances::bury(std::unique_ptr<InstanceEngine> engine)
 {
     m_buried.push_back(std::move(engine));
     callKeeper();
@@ -329,7 +368,7 @@ void LocalInstances::callKeeper()
 /// The keeper's thread: nobody else waits for an engine to end.
 void LocalInstances::keepHouse(const std::stop_token &stop)
 {
-    std::vector<std::unique_ptr<Engine>> graves;
+    std::vector<std::unique_ptr<InstanceEngine>> graves;
     std::unique_lock lock(m_mutex);
     while (!stop.stop_requested()) {
         const bool stopping = endStopping();
@@ -369,7 +408,7 @@ bool LocalInstances::endStopping()
     for (auto it = m_instances.begin(); it != m_instances.end();) {
         Instance &instance = *it->second;
         const bool over = instance.life == Life::Stopping
-            && (instance.engine->elector.report().phase == Phase::Stopped
+            && (instance.engine->stopped()
                 || m_clock.now() - instance.stopAsked > kStopLimit);
         if (over)
             m_buried.push_back(instance.end(Life::Stopped));
