@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 namespace
 {
 
-constexpr Milliseconds kEachWay = 120ms;
-constexpr Milliseconds kTtl = 6s; // an attempt has 1.2 s: five round trips, seven went into the first statement
+constexpr Milliseconds kEachWay = 200ms;
+constexpr Milliseconds kTtl = 6s; // an attempt has 1.2 s: three round trips
 
 std::shared_ptr<const Backend> through(const TcpProxy &proxy, StoreUri uri)
 {
