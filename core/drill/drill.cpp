@@ -21,6 +21,11 @@ constexpr Duration kIdleLook = 100ms;
 constexpr Duration kLeaderWithin = 60s; ///< a round does not begin without one ...
 constexpr Duration kSettled = 500ms; ///< ... that has led for so long
 
+bool onOwn(DrillAct act)
+{
+    return act == DrillAct::Pause || act == DrillAct::Crash;
+}
+
 bool sameTerm(const LeaseRecord &a, const LeaseRecord &b)
 {
     return a.holder == b.holder && a.token == b.token && (a.token || a.version == b.version);
@@ -99,15 +104,17 @@ std::vector<DrillCheck> Drill::preflight()
         add(Grade::Stop, "The holder was asked to step down already: somebody else is at work here");
     const bool can = m_plan.act == DrillAct::Ask ? traits.canAsk : m_plan.act == DrillAct::Hold ? traits.canHold
         : m_plan.act == DrillAct::Clear ? traits.canClear : m_plan.own > 0;
-    if (!can && (m_plan.act == DrillAct::Pause || m_plan.act == DrillAct::Crash))
+    if (!can && (onOwn(m_plan.act)))
         add(Grade::Stop, "Only instances of one's own are paused or crashed: start some");
     else if (!can)
         add(Grade::Stop, std::string("This backend cannot ") + drillActWord(m_plan.act));
     const bool own = m_instances != nullptr && ownLeader(record);
-    if (record.holder && !own && (m_plan.act == DrillAct::Pause || m_plan.act == DrillAct::Crash))
+    if (record.holder && !own && (onOwn(m_plan.act)))
         add(Grade::Stop, "Another process leads, and others' processes are left alone: ask or hold instead, or take another lease");
     if (m_plan.act == DrillAct::Ask && record.holder && record.kind != "tenure")
         add(Grade::Warning, "The holder is not one of ours (" + record.kind + ") and may not understand being asked");
+    if (auto rights = checkRights(record))
+        out.push_back(*std::move(rights));
     if (m_plan.act == DrillAct::Clear)
         add(Grade::Warning, "Clearing lets two lead until the old holder's next renewal; hold does not");
     if (record.candidates.empty() && m_plan.own > 1)
@@ -116,7 +123,7 @@ std::vector<DrillCheck> Drill::preflight()
         add(Grade::Warning, "No candidate is seen waiting (they may not show): nobody may take over");
     else
         add(Grade::Good, std::to_string(record.candidates.size()) + " wait, the first is " + printable(record.candidates.front()));
-    if (record.ttl && Duration(*record.ttl) > m_plan.maxGap && (m_plan.act == DrillAct::Pause || m_plan.act == DrillAct::Crash))
+    if (record.ttl && Duration(*record.ttl) > m_plan.maxGap && (onOwn(m_plan.act)))
         add(Grade::Warning, "The ttl of " + durationText(*record.ttl) + " is longer than the limit of " + durationText(m_plan.maxGap) + ": a crash cannot be noticed sooner");
     return out;
 }
@@ -150,10 +157,35 @@ Result<std::uint64_t> Drill::ownLeader(const LeaseRecord &record) const
         "Ask or hold instead");
 }
 
+ReleasePlan Drill::releaseOf(const LeaseRecord &record) const
+{
+    ReleasePlan plan;
+    plan.verb = m_plan.act == DrillAct::Ask ? OperatorVerb::Ask : m_plan.act == DrillAct::Hold ? OperatorVerb::Hold : OperatorVerb::Clear;
+    plan.lease = m_plan.lease;
+    plan.kind = record.kind;
+    plan.expected = record.seen();
+    plan.duration = m_plan.hold;
+    plan.by = m_plan.by;
+    plan.reason = m_plan.reason;
+    plan.wait = 0ns; // measured here, more closely
+    return plan;
+}
+
+/// Asks the server whether the act would be accepted, where there is somebody to act on.
+std::optional<DrillCheck> Drill::checkRights(const LeaseRecord &record)
+{
+    if (!record.holder || record.hold || onOwn(m_plan.act))
+        return std::nullopt;
+    const ReleaseReport report = m_gate.dryRun(releaseOf(record));
+    if (report.outcome != ReleaseOutcome::Denied)
+        return std::nullopt; // anything else is told by the other checks, or will have changed by then
+    return DrillCheck{DrillCheck::Grade::Stop, report.error ? report.error->text() : report.sentence};
+}
+
 /// Makes the leader go. Nothing: done, or as good as done.
 std::optional<Error> Drill::act(const Seen &seen)
 {
-    if (m_plan.act == DrillAct::Pause || m_plan.act == DrillAct::Crash) {
+    if (onOwn(m_plan.act)) {
         const Result<std::uint64_t> id = ownLeader(seen.record);
         if (!id)
             return id.error();
@@ -163,16 +195,7 @@ std::optional<Error> Drill::act(const Seen &seen)
             m_instances->pause(*id);
         return std::nullopt;
     }
-    ReleasePlan plan;
-    plan.verb = m_plan.act == DrillAct::Ask ? OperatorVerb::Ask : m_plan.act == DrillAct::Hold ? OperatorVerb::Hold : OperatorVerb::Clear;
-    plan.lease = m_plan.lease;
-    plan.kind = seen.record.kind;
-    plan.expected = seen.record.seen();
-    plan.duration = m_plan.hold;
-    plan.by = m_plan.by;
-    plan.reason = m_plan.reason;
-    plan.wait = 0ns; // measured here, more closely
-    const ReleaseReport report = m_gate.release(plan, {}, nullptr);
+    const ReleaseReport report = m_gate.release(releaseOf(seen.record), {}, nullptr);
     switch (report.outcome) {
     case ReleaseOutcome::Refused:
         return fail(ErrorKind::Conflict, report.sentence, m_backend->traits().display).value();
@@ -259,14 +282,9 @@ bool Drill::cleanUp()
             continue;
         if (!seen->record.hold || seen->record.hold->by != m_plan.by)
             return true;
-        ReleasePlan plan;
+        ReleasePlan plan = releaseOf(seen->record);
         plan.verb = OperatorVerb::Clear;
-        plan.lease = m_plan.lease;
-        plan.kind = seen->record.kind;
-        plan.expected = seen->record.seen();
-        plan.by = m_plan.by;
-        plan.reason = m_plan.reason + ": the hold is ended";
-        plan.wait = 0ns;
+        plan.reason += ": the hold is ended";
         (void)m_gate.release(plan, {}, nullptr);
     }
     const Result<Seen> seen = look();
@@ -279,6 +297,7 @@ DrillReport Drill::run(const Progress &progress, const std::atomic<bool> &cancel
     report.plan = m_plan;
     report.backend = m_backend->traits().display;
     report.began = m_clock.wall();
+    const std::shared_ptr<const void> kept = m_gate.keepWrites();
     report.checks = preflight();
     const bool stop = std::any_of(report.checks.begin(), report.checks.end(), [](const DrillCheck &c) { return c.grade == DrillCheck::Grade::Stop; });
     for (int i = 0; i < m_plan.times && !stop && !cancel; ++i) {

@@ -71,7 +71,8 @@ struct DrillReport {
 };
 
 /// Runs drills on one lease: looks first, acts through the operator's gate, measures with a connection
-/// of its own, and leaves the lease clean however it ends. Blocking; for a thread of its own.
+/// of its own, and leaves the lease clean however it ends. Operator mode stays on as long as it runs;
+/// switched off by hand, the drill ends. Blocking; for a thread of its own.
 class Drill
 {
 public:
@@ -95,6 +96,8 @@ private:
     [[nodiscard]] Result<Seen> waitForLeader(const std::atomic<bool> &cancel);
     [[nodiscard]] Result<DrillRound> round(const std::atomic<bool> &cancel);
     [[nodiscard]] std::optional<Error> act(const Seen &seen);
+    [[nodiscard]] ReleasePlan releaseOf(const LeaseRecord &record) const; ///< for Ask, Hold and Clear
+    [[nodiscard]] std::optional<DrillCheck> checkRights(const LeaseRecord &record);
     [[nodiscard]] Result<std::uint64_t> ownLeader(const LeaseRecord &record) const;
     void measure(DrillRound &round, const Seen &start, Instant acted, const std::atomic<bool> &cancel);
     void restore(); ///< own instances run again

@@ -13,6 +13,7 @@ namespace
 using namespace std::chrono_literals;
 
 constexpr Duration kCallTimeout = 5s;
+constexpr Duration kKept = 1s; ///< told as time left while operator mode is kept on
 
 ReleaseReport finished(ReleaseOutcome outcome, std::string sentence)
 {
@@ -116,12 +117,25 @@ void OperatorGate::readOnly()
     m_operatorUntil.reset();
 }
 
+std::shared_ptr<const void> OperatorGate::keepWrites()
+{
+    const std::lock_guard lock(m_mutex);
+    std::shared_ptr<const void> kept = m_kept.lock();
+    if (!kept && m_operatorUntil && m_clock.now() < *m_operatorUntil) {
+        kept = std::make_shared<int>();
+        m_kept = kept;
+    }
+    return kept;
+}
+
 std::optional<Duration> OperatorGate::operatorTimeLeft() const
 {
     const std::lock_guard lock(m_mutex);
     const Instant now = m_clock.now();
-    if (!m_operatorUntil || now >= *m_operatorUntil)
+    if (!m_operatorUntil)
         return std::nullopt;
+    if (now >= *m_operatorUntil)
+        return m_kept.expired() ? std::nullopt : std::optional(kKept);
     return *m_operatorUntil - now;
 }
 

@@ -99,6 +99,9 @@ public:
     void readOnly();
     /// Time left of operator mode; nothing when read-only.
     [[nodiscard]] std::optional<Duration> operatorTimeLeft() const;
+    /// Operator mode does not end by itself while what is returned lives: for a drill that takes longer.
+    /// readOnly() ends it all the same. Nothing happens when it is off.
+    [[nodiscard]] std::shared_ptr<const void> keepWrites();
 
     /// Carries out `plan` and watches what comes of it. Blocks up to a call timeout plus
     /// `plan.wait`; for a thread of its own. `progress` is called on that thread, last with
@@ -124,6 +127,7 @@ private:
     Audit m_audit;
     mutable std::mutex m_mutex;
     std::optional<Instant> m_operatorUntil; ///< guarded by m_mutex
+    std::weak_ptr<const void> m_kept; ///< guarded by m_mutex; while somebody has it, m_operatorUntil is not looked at
 };
 
 } // namespace tenure
