@@ -149,9 +149,12 @@ void ConnectionsDock::showState(QTreeWidgetItem *item, const ConnectionProfile &
     QString text = QString::fromStdString(linkText(session->link(), BootClock::now()));
     item->setToolTip(1, text);
     text = text.section(QLatin1Char(','), 0, 0);
-    item->setText(1, sim ? tr("SIM · ") + text : text);
+    const bool forgeable = session->traits() && !session->traits()->danger.empty();
+    item->setText(1, sim ? tr("SIM · ") + text : forgeable ? tr("⚠ UNVERIFIED · ") + text : text);
     item->setForeground(0, m_theme.color(Token::Text));
-    item->setForeground(1, m_theme.color(isFresh(state) ? (sim ? Token::Sim : Token::Muted) : token(state)));
+    item->setForeground(1, m_theme.color(forgeable ? Token::Crit
+            : isFresh(state)                       ? (sim ? Token::Sim : Token::Muted)
+                                                   : token(state)));
 }
 
 void ConnectionsDock::refresh()
@@ -181,6 +184,11 @@ void ConnectionsDock::refresh()
         details = QString::fromStdString(session->link().server);
         if (!session->link().pushHow.empty() && !session->isSimulated())
             details += tr(". Push: %1").arg(QString::fromStdString(session->link().pushHow));
+    }
+    const StoreTraits *traits = session ? session->traits() : nullptr;
+    if (traits && !traits->danger.empty()) {
+        details.prepend(QStringLiteral("⚠ ") + QString::fromStdString(traits->danger) + QStringLiteral(".\n"));
+        tone = Tone::Critical;
     }
     m_details->setVisible(!details.isEmpty());
     m_details->setText(details);

@@ -44,6 +44,12 @@ TopBar::TopBar(const Theme &theme, QAction *freeze, QAction *reread, QWidget *pa
     setContextMenuPolicy(Qt::PreventContextMenu);
     m_band = new EnvironmentBadge(Environment::Development, {});
     m_bandAction = addWidget(m_band);
+    m_danger = new QLabel(tr("⚠ SERVER NOT VERIFIED"));
+    m_danger->setObjectName(QStringLiteral("danger"));
+    m_danger->setProperty("role", QStringLiteral("crit"));
+    m_danger->setContentsMargins(theme.unit() * 2, 0, theme.unit() * 2, 0);
+    useFont(m_danger, theme, FontRole::Strong);
+    m_dangerAction = addWidget(m_danger);
     m_operator = new QToolButton;
     m_operator->setObjectName(QStringLiteral("operatorMode"));
     m_operator->setPopupMode(QToolButton::InstantPopup);
@@ -89,6 +95,11 @@ void TopBar::setSession(Session *session)
     m_session = session;
     m_bandAction->setVisible(session != nullptr);
     m_operatorAction->setVisible(session && session->gate());
+    const StoreTraits *traits = session ? session->traits() : nullptr;
+    m_dangerAction->setVisible(traits && !traits->danger.empty());
+    m_danger->setToolTip(traits ? tr("%1: whoever is in between can read the credentials and forge what is shown")
+                                      .arg(QString::fromStdString(traits->danger))
+                                : QString());
     if (session) {
         m_band->setEnvironment(session->isSimulated() ? Environment::Sim : session->profile().environment,
             session->profile().name);

@@ -44,6 +44,8 @@ private:
     QTimer m_timer;
     EnvironmentBadge *m_band = nullptr;
     QAction *m_bandAction = nullptr;
+    QLabel *m_danger = nullptr;
+    QAction *m_dangerAction = nullptr;
     QToolButton *m_operator = nullptr;
     QAction *m_operatorAction = nullptr;
     QPushButton *m_find = nullptr;

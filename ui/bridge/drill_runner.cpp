@@ -17,11 +17,12 @@ constexpr Duration kLookForLeader = 20ms;
 
 /// The drill's own candidates, once one of them leads; whether one does is judged by the preflight.
 Result<std::unique_ptr<LocalInstances>> ownCandidates(const DrillRunner::Request &request,
-    const std::shared_ptr<const Backend> &backend, const std::atomic<bool> &cancel)
+    const std::shared_ptr<const Backend> &backend, const std::optional<ProcessPlace> &processes,
+    const std::atomic<bool> &cancel)
 {
-    auto all = std::make_unique<LocalInstances>(backend, SystemClock::instance());
+    auto all = std::make_unique<LocalInstances>(backend, SystemClock::instance(), processes);
     for (int i = 0; i < request.plan.own; ++i) {
-        if (auto id = all->spawn(request.plan.lease, request.timing, {}, request.scope); !id)
+        if (auto id = all->spawn(request.plan.lease, request.timing, {}, request.scope, request.as); !id)
             return fail(std::move(id.error()));
     }
     const Instant until = BootClock::now() + request.timing.ttl() + 3s;
@@ -39,8 +40,9 @@ struct DrillRunner::Run {
 };
 
 DrillRunner::DrillRunner(
-    std::shared_ptr<const Backend> backend, std::shared_ptr<OperatorGate> gate, QObject *parent)
-    : QObject(parent), m_backend(std::move(backend)), m_gate(std::move(gate)), m_mailbox(this)
+    std::shared_ptr<const Backend> backend, std::shared_ptr<OperatorGate> gate,
+    std::optional<ProcessPlace> processes, QObject *parent)
+    : QObject(parent), m_backend(std::move(backend)), m_gate(std::move(gate)), m_processes(std::move(processes)), m_mailbox(this)
 {
 }
 
@@ -67,11 +69,11 @@ void DrillRunner::start(const Request &request)
         return;
     m_run = std::make_shared<Run>();
     Q_EMIT began();
-    retire([this, request, run = m_run, backend = m_backend, gate = m_gate, slot = m_mailbox.slot()] {
+    retire([this, request, run = m_run, backend = m_backend, gate = m_gate, processes = m_processes, slot = m_mailbox.slot()] {
         DrillReport report;
         report.plan = request.plan;
         report.backend = backend->traits().display;
-        if (auto own = ownCandidates(request, backend, run->cancel)) {
+        if (auto own = ownCandidates(request, backend, processes, run->cancel)) {
             LocalInstances *instances = request.plan.own > 0 ? own->get() : nullptr;
             Drill drill(backend, *gate, instances, SystemClock::instance(), request.plan);
             report = drill.run(

@@ -23,10 +23,12 @@ public:
         DrillPlan plan;
         Timing timing; ///< of candidates of its own, plan.own of them
         LocalInstances::Scope scope = LocalInstances::Scope::DrillOnly;
+        LocalInstances::As as = LocalInstances::As::Threads;
     };
 
+    /// `processes`: how candidates of its own are started as processes; without it they cannot be.
     DrillRunner(std::shared_ptr<const Backend> backend, std::shared_ptr<OperatorGate> gate,
-        QObject *parent = nullptr);
+        std::optional<ProcessPlace> processes, QObject *parent = nullptr);
     ~DrillRunner() override;
 
     /// Looks at everything, does nothing; checked() follows.
@@ -47,6 +49,7 @@ private:
     struct Run;
     const std::shared_ptr<const Backend> m_backend;
     const std::shared_ptr<OperatorGate> m_gate;
+    const std::optional<ProcessPlace> m_processes;
     Mailbox m_mailbox;
     std::shared_ptr<Run> m_run;
     int m_lastCheck = 0; ///< answers to earlier questions are dropped

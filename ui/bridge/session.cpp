@@ -152,7 +152,7 @@ LocalInstances *Session::instances()
     if (m_world)
         return &m_world->instances();
     if (!m_instances && m_backend)
-        m_instances = std::make_unique<LocalInstances>(m_backend, clock());
+        m_instances = std::make_unique<LocalInstances>(m_backend, clock(), processPlaceOf(m_uri));
     return m_instances.get();
 }
 

@@ -117,6 +117,10 @@ public:
     void release(const ReleasePlan &plan);
     /// Asks the backend, on a thread, whether it would accept `plan` now; dryRunDone follows.
     void dryRun(const ReleasePlan &plan);
+    /// Looks up what belongs to a lease beside its record, on a thread, unless that was done a moment
+    /// ago; asideChanged follows.
+    void askAside(const LeaseId &id);
+    [[nodiscard]] const LeaseAside *aside(const LeaseId &id) const; ///< nothing before it is known
     /// Puts dead letters back, on a thread, through the gate; retryDone follows.
     void retryDead(const RetryPlan &plan);
     /// Operator mode of this connection on (for that long) or off; operatorChanged follows.
@@ -135,12 +139,17 @@ Q_SIGNALS:
     void linkChanged();
     void releaseProgress(const tenure::ReleaseReport &report);
     void dryRunDone(const tenure::ReleaseReport &report);
+    void asideChanged(const tenure::LeaseId &id);
     void retryDone(const tenure::ui::RetryReport &report);
     void operatorChanged();
     void audited();
 
 private:
     struct HeldBack;
+    struct Asked { ///< for what belongs to a lease
+        std::optional<LeaseAside> answer; ///< the last one
+        Instant next; ///< not asked again before
+    };
     void startMonitor();
     void take(FleetDelta delta);
     void apply(FleetDelta &&delta);
@@ -168,6 +177,7 @@ private:
     std::set<LeaseId> m_drilled; ///< a drill runs on them
     RuleBook m_rules;
     std::vector<AuditEntry> m_audit;
+    std::map<LeaseId, Asked> m_asides;
     std::unique_ptr<HeldBack> m_waiting; ///< while frozen
     std::uint64_t m_heldBack = 0;
     bool m_frozen = false;

@@ -64,6 +64,7 @@ void ReleaseDialog::connectSession()
     connect(m_session, &Session::leasesChanged, this, &ReleaseDialog::follow);
     connect(m_session, &Session::leasesRemoved, this, &ReleaseDialog::follow);
     connect(m_session, &Session::operatorChanged, this, &ReleaseDialog::follow);
+    connect(m_session, &Session::asideChanged, this, &ReleaseDialog::follow);
     connect(m_session, &Session::releaseProgress, this, &ReleaseDialog::onProgress);
     connect(m_session, &Session::dryRunDone, this, &ReleaseDialog::onDryRun);
     connect(m_category, &QComboBox::currentIndexChanged, this, &ReleaseDialog::follow);
@@ -151,6 +152,7 @@ void ReleaseDialog::follow()
     if (!m_session)
         return;
     const Instant now = BootClock::now();
+    m_session->askAside(m_lease);
     const LeaseStatus *status = m_session->lease(m_lease);
     if (!m_sent && status) {
         const QString change = changeText(m_seen, status->record.seen());
@@ -217,7 +219,10 @@ void ReleaseDialog::showButtons()
     m_blocked->setText(blocked);
     m_blocked->setVisible(!blocked.isEmpty());
     const bool readOnly = m_session && m_session->gate() && !m_session->gate()->operatorTimeLeft();
-    m_operator->setVisible(now != Outcome && readOnly);
+    const LeaseAside *aside = m_session ? m_session->aside(m_lease) : nullptr;
+    const bool noRight = now != Outcome && aside && !aside->release.what.empty();
+    m_operator->setVisible(now != Outcome && readOnly && !noRight); // it would not help
+    m_forAdmin->setVisible(noRight);
     m_back->setVisible(now == Check);
     m_next->setVisible(now == Why);
     m_next->setEnabled(blocked.isEmpty());

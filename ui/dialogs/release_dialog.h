@@ -84,6 +84,7 @@ private:
     QLabel *m_outcomeDetail = nullptr;
     QLabel *m_blocked = nullptr;
     QPushButton *m_operator = nullptr;
+    QPushButton *m_forAdmin = nullptr;
     QPushButton *m_cancel = nullptr;
     QPushButton *m_back = nullptr;
     QPushButton *m_next = nullptr;

@@ -197,6 +197,15 @@ QWidget *ReleaseDialog::buildButtons()
     auto *hint = new QHBoxLayout;
     hint->addWidget(m_blocked, 1);
     hint->addWidget(m_operator);
+    m_forAdmin = new QPushButton(tr("Copy for admin"));
+    m_forAdmin->setObjectName(QStringLiteral("copyForAdmin"));
+    m_forAdmin->setToolTip(tr("What is missing, for whom, and the commands that give it"));
+    m_forAdmin->setAutoDefault(false);
+    connect(m_forAdmin, &QPushButton::clicked, this, [this] {
+        if (const LeaseAside *aside = m_session ? m_session->aside(m_lease) : nullptr)
+            QGuiApplication::clipboard()->setText(QString::fromStdString(aside->release.forAdmin));
+    });
+    hint->addWidget(m_forAdmin);
     auto *box = new QDialogButtonBox;
     m_cancel = box->addButton(QDialogButtonBox::Cancel);
     m_cancel->setObjectName(QStringLiteral("cancel"));

@@ -116,6 +116,8 @@ QString whyNotReleasable(const Session &session, const LeaseStatus *status, Inst
         return QObject::tr("Disabled: data is %1 old. A release needs live data.")
             .arg(QString::fromStdString(durationText(now - session.link().lastProof)));
     }
+    if (const LeaseAside *aside = session.aside(status->record.lease); aside && !aside->release.what.empty())
+        return QObject::tr("Disabled: %1").arg(shownText(aside->release.what));
     if (!status->record.holder)
         return QObject::tr("Disabled: nobody holds it.");
     if (!session.gate() || !session.gate()->operatorTimeLeft())

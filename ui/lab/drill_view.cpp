@@ -6,6 +6,7 @@
 #include "ui/dialogs/environment_badge.h"
 #include "ui/dialogs/tone.h"
 #include "ui/lab/gap_bars.h"
+#include "ui/lab/instance_kinds.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
@@ -102,7 +103,7 @@ DrillView::DrillView(const Theme &theme, Session &session, QWidget *parent)
     halves->addWidget(buildResult(), 3);
     all->addLayout(halves, 1);
     if (session.sharedBackend() && session.sharedGate()) {
-        m_runner = new DrillRunner(session.sharedBackend(), session.sharedGate(), this);
+        m_runner = new DrillRunner(session.sharedBackend(), session.sharedGate(), processPlaceOf(session.storeUri()), this);
         connect(m_runner, &DrillRunner::checked, this, &DrillView::showChecks);
         connect(m_runner, &DrillRunner::roundDone, this, &DrillView::showRound);
         connect(m_runner, &DrillRunner::finished, this, &DrillView::showEnd);
@@ -122,9 +123,9 @@ QWidget *DrillView::buildForm()
     auto *rows = new QFormLayout(form);
     rows->setContentsMargins({});
     rows->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
-    m_lease = new QLineEdit(QStringLiteral("drill/failover"));
+    m_lease = new QLineEdit(drillPrefix(m_session) + QStringLiteral("failover"));
     m_lease->setObjectName(QStringLiteral("drillLease"));
-    m_insist = new QCheckBox(tr("Insist on a lease outside drill/"));
+    m_insist = new QCheckBox(tr("Insist on a lease outside %1").arg(drillPrefix(m_session)));
     m_insist->setObjectName(QStringLiteral("drillInsist"));
     m_act = new QComboBox;
     m_act->setObjectName(QStringLiteral("drillAct"));
@@ -138,6 +139,9 @@ QWidget *DrillView::buildForm()
     m_hold = secondsBox(3, 0.1, 3600, "drillHold");
     m_holdName = new QLabel;
     m_own = countBox(3, 0, 50, "drillOwn");
+    m_as = new QComboBox;
+    m_as->setObjectName(QStringLiteral("drillAs"));
+    fillInstanceKinds(*m_as, m_session);
     m_ttl = secondsBox(5, 0.2, 3600, "drillTtl");
     m_reason = new QLineEdit(tr("failover drill"));
     m_reason->setObjectName(QStringLiteral("drillReason"));
@@ -152,10 +156,11 @@ QWidget *DrillView::buildForm()
     rows->addRow(tr("Longest gap"), m_limit);
     rows->addRow(m_holdName, m_hold);
     rows->addRow(tr("Own candidates"), m_own);
+    rows->addRow(tr("They are"), m_as);
     rows->addRow(tr("Their ttl"), m_ttl);
     rows->addRow(tr("Reason"), m_reason);
     rows->addRow(m_typedName, m_typed);
-    m_own->setToolTip(tr("Started in this process before the drill and stopped after it"));
+    m_own->setToolTip(tr("Started before the drill and stopped after it"));
     m_limit->setToolTip(tr("A round with a longer time without a leader fails"));
     for (QLineEdit *edit : {m_lease, m_reason, m_typed})
         connect(edit, &QLineEdit::textChanged, this, &DrillView::showPermission);
@@ -236,7 +241,7 @@ void DrillView::setLease(const LeaseId &lease)
     if (isRunning())
         return;
     m_lease->setText(QString::fromStdString(lease.name()));
-    const bool outside = !lease.name().starts_with("drill/");
+    const bool outside = isOutside(QString::fromStdString(lease.name()));
     m_own->setValue(outside ? 0 : 3);
     showPermission();
 }
@@ -250,7 +255,14 @@ void DrillView::showAct()
     m_hold->setVisible(holds);
     m_holdName->setVisible(holds);
     m_ttl->setEnabled(m_own->value() > 0);
+    m_as->setEnabled(m_own->value() > 0 && m_as->count() > 1);
     showPermission();
+}
+
+bool DrillView::isOutside(const QString &name) const
+{
+    const auto lease = LeaseId::parse(name.toStdString());
+    return !lease || !m_session.traits() || !isDrillLease(*m_session.traits(), *lease);
 }
 
 QString DrillView::whyNot() const
@@ -260,19 +272,19 @@ QString DrillView::whyNot() const
     if (!m_session.gate()->operatorTimeLeft())
         return tr("Read-only. Switch the connection to operator mode to begin.");
     const QString name = m_lease->text();
-    const bool outside = !name.startsWith(QLatin1String("drill/"));
+    const bool outside = isOutside(name);
     if (const auto lease = LeaseId::parse(name.toStdString()); !lease)
         return QString::fromStdString(lease.error().text());
     if (m_session.isSimulated() || !outside)
         return {};
     if (!m_insist->isChecked())
-        return tr("Drills stay under drill/ unless you insist.");
+        return tr("Drills stay under %1 unless you insist.").arg(drillPrefix(m_session));
     return m_typed->text() == name ? QString() : tr("Type the name of the lease to begin.");
 }
 
 void DrillView::showPermission()
 {
-    const bool outside = !m_session.isSimulated() && !m_lease->text().startsWith(QLatin1String("drill/"));
+    const bool outside = !m_session.isSimulated() && isOutside(m_lease->text());
     m_insist->setVisible(outside);
     m_typed->setVisible(outside);
     m_typedName->setVisible(outside);
@@ -301,6 +313,7 @@ std::optional<DrillRunner::Request> DrillView::request()
     out.plan.hold = millisecondsOf(m_hold);
     out.plan.by = operatorName().toStdString();
     out.plan.reason = m_reason->text().toStdString();
+    out.as = chosenKind(*m_as);
     if (m_insist->isChecked())
         out.scope = LocalInstances::Scope::Anywhere;
     return out;

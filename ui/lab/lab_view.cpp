@@ -6,10 +6,12 @@
 #include "ui/dialogs/environment_badge.h"
 #include "ui/dialogs/tone.h"
 #include "ui/lab/belief_strip.h"
+#include "ui/lab/instance_kinds.h"
 #include "ui/lab/lab_words.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -80,7 +82,7 @@ QWidget *LabView::buildHead()
     row->addWidget(new EnvironmentBadge(where, m_session.profile().name));
     auto *title = new QLabel(m_session.isSimulated()
             ? tr("Simulated instances in a simulated world: nothing here is real")
-            : tr("Simulated instances, competing on the real backend"));
+            : tr("Local instances: real candidates on the real backend"));
     row->addWidget(title);
     row->addStretch();
     m_faults = new QLabel;
@@ -104,16 +106,20 @@ QWidget *LabView::buildSpawn()
     m_count->setRange(1, 200);
     m_count->setValue(3);
     m_count->setButtonSymbols(QAbstractSpinBox::NoButtons);
-    m_lease = new QLineEdit(QStringLiteral("drill/lab"));
+    m_lease = new QLineEdit(drillPrefix(m_session) + QStringLiteral("lab"));
     m_lease->setObjectName(QStringLiteral("leaseName"));
-    m_lease->setMaximumWidth(fontMetrics().averageCharWidth() * 36);
+    m_lease->setMaximumWidth(fontMetrics().averageCharWidth() * 30);
     m_ttl = new QDoubleSpinBox;
     m_ttl->setRange(0.2, 3600);
     m_ttl->setDecimals(1);
     m_ttl->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_ttl->setValue(6);
     m_ttl->setSuffix(tr(" s"));
-    m_insist = new QCheckBox(tr("Insist on a name outside drill/"));
+    m_as = new QComboBox;
+    m_as->setObjectName(QStringLiteral("spawnAs"));
+    fillInstanceKinds(*m_as, m_session);
+    m_as->setVisible(!m_session.isSimulated());
+    m_insist = new QCheckBox(tr("Insist on a name outside %1").arg(drillPrefix(m_session)));
     m_insist->setObjectName(QStringLiteral("insist"));
     m_insist->setVisible(!m_session.isSimulated());
     m_spawn = new QPushButton(tr("Start"));
@@ -124,7 +130,7 @@ QWidget *LabView::buildSpawn()
     m_problem->setWordWrap(true);
     setTone(m_problem, Tone::Critical);
     for (QWidget *widget : std::initializer_list<QWidget *>{new QLabel(tr("Start")), m_count,
-             new QLabel(tr("candidates for")), m_lease, new QLabel(tr("ttl")), m_ttl, m_insist, m_spawn})
+             new QLabel(tr("candidates for")), m_lease, new QLabel(tr("ttl")), m_ttl, m_as, m_insist, m_spawn})
         row->addWidget(widget);
     row->addWidget(m_problem, 1);
     return bar;
@@ -134,7 +140,7 @@ QWidget *LabView::buildTable()
 {
     m_table = new QTableWidget(0, Columns);
     m_table->setObjectName(QStringLiteral("instances"));
-    m_table->setAccessibleName(tr("Simulated instances"));
+    m_table->setAccessibleName(tr("Local instances"));
     m_table->setHorizontalHeaderLabels({tr("Instance"), tr("Lease"), tr("Life"), tr("Believes"),
         tr("Truth"), tr("Token"), tr("Valid for"), tr("Fault")});
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -145,7 +151,7 @@ QWidget *LabView::buildTable()
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->horizontalHeader()->setStretchLastSection(true);
     const int em = fontMetrics().averageCharWidth();
-    const std::array widths{20, 30, 14, 30, 34, 24, 12};
+    const std::array widths{20, 30, 24, 30, 34, 24, 12};
     for (std::size_t i = 0; i < widths.size(); ++i)
         m_table->setColumnWidth(static_cast<int>(i), widths[i] * em);
     m_table->setMinimumHeight(m_theme.rowHeight() * 5);
@@ -199,6 +205,10 @@ void LabView::pauseOne(LocalInstances &all, std::uint64_t id)
 
 void LabView::cutOne(LocalInstances &all, std::uint64_t id)
 {
+    for (const InstanceView &view : all.views()) {
+        if (view.id == id && !view.whyNotCut.empty())
+            say(QString::fromStdString(view.name + " cannot be cut off. " + view.whyNotCut));
+    }
     all.cut(id, std::chrono::seconds(m_faultSeconds->value()));
 }
 
@@ -232,7 +242,7 @@ void LabView::spawn()
                                              : LocalInstances::Scope::DrillOnly;
     say({});
     for (int i = 0; i < m_count->value(); ++i) {
-        const auto id = all->spawn(*lease, *timing, {}, scope);
+        const auto id = all->spawn(*lease, *timing, {}, scope, chosenKind(*m_as));
         if (!id) {
             say(QString::fromStdString(id.error().text()));
             break;
@@ -314,6 +324,8 @@ void LabView::showRow(int row, const InstanceView &view, Instant now, bool fresh
     }
     m_table->item(row, Name)->setData(kIdRole, QVariant::fromValue<qulonglong>(view.id));
     m_table->item(row, Name)->setToolTip(QString::fromStdString(view.holder));
+    m_table->item(row, Life)->setToolTip(
+        view.report.error ? QString::fromStdString(printable(view.report.error->text())) : QString());
 }
 
 void LabView::showFaults(const std::vector<InstanceView> &views, Instant now)
@@ -338,7 +350,7 @@ void LabView::showPermission()
 {
     const bool may = mayWrite();
     m_spawn->setEnabled(may && m_session.backend());
-    m_spawn->setToolTip(may ? tr("Starts candidates in this process")
+    m_spawn->setToolTip(may ? tr("Starts candidates")
                             : tr("Disabled: this connection is read-only. Candidates write to the backend."));
     const bool any = m_table->selectionModel()->hasSelection();
     for (QPushButton *button : m_actions)

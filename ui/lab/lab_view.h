@@ -7,6 +7,7 @@
 #include <QWidget>
 
 class QCheckBox;
+class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
 class QLineEdit;
@@ -68,6 +69,7 @@ private:
     QSpinBox *m_count = nullptr;
     QDoubleSpinBox *m_ttl = nullptr;
     QCheckBox *m_insist = nullptr;
+    QComboBox *m_as = nullptr;
     QPushButton *m_spawn = nullptr;
     QLabel *m_problem = nullptr;
     QLabel *m_faults = nullptr;

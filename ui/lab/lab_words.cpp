@@ -56,11 +56,12 @@ bool isMistaken(const InstanceView &view, const LeaseStatus *status, bool fresh)
 
 QString lifeText(const InstanceView &view)
 {
+    const QString pid = view.pid > 0 ? QObject::tr(", pid %1").arg(view.pid) : QString();
     switch (view.life) {
     case InstanceView::Life::Running:
-        return QObject::tr("running");
+        return QObject::tr("running") + pid;
     case InstanceView::Life::Paused:
-        return QObject::tr("‖ paused");
+        return QObject::tr("‖ paused") + pid;
     case InstanceView::Life::Crashed:
         return QObject::tr("✖ crashed");
     case InstanceView::Life::Stopping:
@@ -78,7 +79,9 @@ QString faultText(const InstanceView &view, Instant now)
         parts += QObject::tr("paused");
     if (view.cutOff)
         parts += QObject::tr("cut off");
-    if (view.life == InstanceView::Life::Crashed)
+    if (view.life == InstanceView::Life::Crashed && view.report.error)
+        parts += QObject::tr("ended: %1").arg(QString::fromStdString(printable(view.report.error->what)));
+    else if (view.life == InstanceView::Life::Crashed)
         parts += QObject::tr("crashed");
     QString text = parts.join(QStringLiteral(", "));
     if (!text.isEmpty() && view.faultUntil && *view.faultUntil > now) {

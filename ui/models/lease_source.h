@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/backend/lease_aside.h"
 #include "core/churn/alerts.h"
 #include "core/observe/status.h"
 
@@ -56,6 +57,10 @@ public:
     /// A failover drill runs on it: what it raises is out of service.
     [[nodiscard]] virtual bool isDrilled(const LeaseId &) const { return false; }
 
+    /// Looks up what belongs to a lease beside its record, unless that was done a moment ago.
+    virtual void askAside(const LeaseId &) { }
+    [[nodiscard]] virtual const LeaseAside *aside(const LeaseId &) const { return nullptr; } ///< nothing: not known
+
     [[nodiscard]] const LeaseStatus *find(const LeaseId &lease) const;
 
 Q_SIGNALS:
@@ -65,6 +70,7 @@ Q_SIGNALS:
     void transitionsAdded(std::size_t howMany);
     void alertsChanged();
     void linkChanged();
+    void asideChanged(const tenure::LeaseId &id);
 };
 
 } // namespace tenure::ui

@@ -8,6 +8,7 @@
 #include "ui/charts/ttl_ring.h"
 #include "ui/theme/theme.h"
 #include "ui/theme/words.h"
+#include "ui/views/aside_panel.h"
 #include "ui/views/copy_as.h"
 #include "ui/views/events_view.h"
 #include "ui/views/health_panel.h"
@@ -75,6 +76,7 @@ LeasePage::LeasePage(const Theme &theme, const Clock &clock, LeaseSource *source
     connect(source, &LeaseSource::leasesRemoved, this, &LeasePage::refresh);
     connect(source, &LeaseSource::wasReset, this, &LeasePage::refresh);
     connect(source, &LeaseSource::linkChanged, this, &LeasePage::refresh);
+    connect(source, &LeaseSource::asideChanged, this, &LeasePage::refresh);
     connect(source, &QObject::destroyed, this, &LeasePage::detach);
     connect(&m_timer, &QTimer::timeout, this, &LeasePage::refresh);
     connect(&theme, &Theme::changed, this, &LeasePage::refresh);
@@ -142,8 +144,11 @@ QWidget *LeasePage::makeHeader()
     auto *column = new QVBoxLayout(header);
     column->setContentsMargins(4 * unit, 3 * unit, 4 * unit, 0);
     column->setSpacing(2 * unit);
+    m_rights = new RightsLine(m_theme, header);
+    connect(m_rights, &RightsLine::told, this, &LeasePage::told);
     column->addLayout(first);
     column->addLayout(second);
+    column->addWidget(m_rights);
     return header;
 }
 
@@ -325,8 +330,10 @@ void LeasePage::makeDetails(QVBoxLayout &column)
     events->body()->addWidget(m_events);
 
     m_place = new PlaceCard(m_theme, m_content);
+    m_backendEvents = new BackendEvents(m_theme, m_content);
     column.addWidget(m_rawCard);
     column.addWidget(m_place);
+    column.addWidget(m_backendEvents);
     column.addWidget(heartbeat);
     column.addWidget(m_candidatesCard);
     column.addWidget(terms);
@@ -350,6 +357,8 @@ QString LeasePage::whyNoRelease() const
     const StoreTraits *traits = m_source->traits();
     if (traits == nullptr || !(traits->canAsk || traits->canHold || traits->canClear))
         return tr("Disabled: this backend cannot release by hand.");
+    if (const LeaseAside *aside = m_source->aside(m_lease); aside != nullptr && !aside->release.what.empty())
+        return tr("Disabled: %1").arg(shown(aside->release.what));
     if (!status->record.holder)
         return tr("Disabled: nobody holds it.");
     if (!m_source->canWrite())
@@ -422,6 +431,16 @@ void LeasePage::fill(const LeaseStatus &status)
     m_heartbeat->setLease(status);
     m_terms->setLease(status);
     m_health->setLease(status);
+    if (isVisible())
+        m_source->askAside(m_lease);
+    showAside();
+}
+
+void LeasePage::showAside()
+{
+    const LeaseAside *aside = m_source->aside(m_lease);
+    m_rights->set(aside != nullptr ? aside->release : MissingRights());
+    m_backendEvents->set(aside != nullptr ? *aside : LeaseAside(), m_clock.wall());
 }
 
 void LeasePage::showEvent(QShowEvent *event)

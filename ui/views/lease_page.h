@@ -17,6 +17,7 @@ class QVBoxLayout;
 namespace tenure::ui
 {
 
+class BackendEvents;
 class Card;
 class EnvironmentBand;
 class EventsView;
@@ -25,6 +26,7 @@ class HealthPanel;
 class HeartbeatStrip;
 class PlaceCard;
 class History;
+class RightsLine;
 class TermsPanel;
 class Theme;
 class TtlRing;
@@ -65,6 +67,7 @@ private:
     [[nodiscard]] QString restartText(const LeaseStatus &status);
     void addFact(QGridLayout &grid, int row, const QString &name, QLabel *&value, const QString &objectName);
     void fill(const LeaseStatus &status);
+    void showAside();
 
     const Theme &m_theme;
     const Clock &m_clock;
@@ -84,6 +87,8 @@ private:
     QPlainTextEdit *m_rawText = nullptr;
     Card *m_rawCard = nullptr, *m_candidatesCard = nullptr;
     PlaceCard *m_place = nullptr;
+    RightsLine *m_rights = nullptr;
+    BackendEvents *m_backendEvents = nullptr;
     TtlRing *m_ring = nullptr;
     HeartbeatStrip *m_heartbeat = nullptr;
     TermsPanel *m_terms = nullptr;

@@ -36,6 +36,7 @@ public:
         connect(session, &Session::transitionsAdded, this, &LeaseSource::transitionsAdded);
         connect(session, &Session::alertsChanged, this, &LeaseSource::alertsChanged);
         connect(session, &Session::linkChanged, this, &LeaseSource::linkChanged);
+        connect(session, &Session::asideChanged, this, &LeaseSource::asideChanged);
     }
 
     ConnectionInfo connection() const override
@@ -54,6 +55,8 @@ public:
         return gate != nullptr && gate->operatorTimeLeft().has_value();
     }
     void focus(const LeaseId &lease) override { m_session->focus(lease); }
+    void askAside(const LeaseId &lease) override { m_session->askAside(lease); }
+    const LeaseAside *aside(const LeaseId &lease) const override { return m_session->aside(lease); }
     void acknowledge(std::uint64_t alert) override { m_session->acknowledge(alert); }
     void shelve(std::uint64_t alert, Duration duration, const QString &reason) override
     {
