@@ -49,6 +49,8 @@ private Q_SLOTS:
     void init();
     void aForeignLeaderIsHeldAndCleared();
     void patchesAreGuarded();
+    void rightsAreAskedBeforehand();
+    void eventsOfTheElectionAreTold();
 
 private:
     std::unique_ptr<LeaseStore> open(const std::string &context = "admin", const std::string &nameSpace = {});
@@ -162,6 +164,63 @@ void TstKubeOperator::patchesAreGuarded()
     QCOMPARE(patch(kube::clearPatch(*seen, now)), 422);
     QCOMPARE(patch(kube::holdPatch(*seen, {"hold:bob", {}, {9}, 15s}, now)), 422);
     QCOMPARE(stored("race")["spec"]["holderIdentity"].get<std::string>(), "hold:ann");
+}
+
+void TstKubeOperator::rightsAreAskedBeforehand()
+{
+    make("theirs", R"({"holderIdentity":"x","leaseDurationSeconds":20})");
+    const std::string before = server().lease(m_namespace, "theirs");
+    server().allow("ann", m_namespace, {"get", "list", "watch"});
+    const auto store = open("ann");
+    const auto missing = [&] {
+        const auto aside = store->aside(named("theirs"), soon());
+        return aside ? aside->release.what : aside.error().text();
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(missing(), "missing `patch leases` in " + m_namespace, 20'000);
+    const LeaseAside aside = *store->aside(named("theirs"), soon());
+    QCOMPARE(aside.noEvents, "missing `list events` in " + m_namespace);
+    // The commands give what is missing, and nothing else.
+    const std::string &text = aside.release.forAdmin;
+    QVERIFY2(text.find("kubectl -n " + m_namespace + " create role tenure-operator --verb=patch --resource=leases.coordination.k8s.io\n")
+            != std::string::npos,
+        text.c_str());
+    QVERIFY2(text.find("create rolebinding tenure-operator --role=tenure-operator --user=") != std::string::npos, text.c_str());
+    QVERIFY2(text.find("token") == std::string::npos, text.c_str());
+    QCOMPARE(server().lease(m_namespace, "theirs"), before); // asking changed nothing
+    server().allow("ann", m_namespace, {"patch"});
+    QTRY_COMPARE_WITH_TIMEOUT(missing(), std::string(), 20'000);
+    // Who may nothing learns what all is missing.
+    const auto stranger = open("bob")->aside(named("theirs"), soon());
+    QVERIFY2(stranger, stranger ? "" : stranger.error().text().c_str());
+    QCOMPARE(stranger->release.what, "missing `get, patch leases` in " + m_namespace);
+}
+
+void TstKubeOperator::eventsOfTheElectionAreTold()
+{
+    make("theirs", R"({"holderIdentity":"x","leaseDurationSeconds":20})");
+    const auto store = open();
+    QVERIFY(store->aside(named("theirs"), soon())->events.empty());
+    const auto event = [&](const char *name, const char *about, const char *reason, const char *at, const char *message) {
+        // As client-go's recorder writes them.
+        const Json body{{"apiVersion", "v1"}, {"kind", "Event"}, {"metadata", {{"name", name}, {"namespace", m_namespace}}},
+            {"involvedObject", {{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}, {"namespace", m_namespace}, {"name", about}}},
+            {"reason", reason}, {"message", message}, {"type", "Normal"}, {"source", {{"component", "cert-manager"}}},
+            {"firstTimestamp", at}, {"lastTimestamp", at}, {"count", 1}};
+        const auto made = server().call("POST", "/api/v1/namespaces/" + m_namespace + "/events", body.dump());
+        QVERIFY2(made.status == 201, made.body.c_str());
+    };
+    event("e1", "theirs", "LeaderElection", "2026-11-30T02:00:00Z", "pod-a became leader");
+    event("e2", "theirs", "LeaderElection", "2026-11-30T02:05:00Z", "pod-b became leader\x1b[31m");
+    event("e3", "other", "LeaderElection", "2026-11-30T02:06:00Z", "pod-c became leader");
+    event("e4", "theirs", "Scaled", "2026-11-30T02:07:00Z", "something else");
+    const auto aside = store->aside(named("theirs"), soon());
+    QVERIFY2(aside, aside ? "" : aside.error().text().c_str());
+    QCOMPARE(aside->events.size(), 2U);
+    QCOMPARE(aside->events[0].text, "pod-b became leader\x1b[31m"); // newest first
+    QCOMPARE(aside->events[0].by, "cert-manager");
+    QCOMPARE(aside->events[0].at, kube::parseTime("2026-11-30T02:05:00Z"));
+    QCOMPARE(aside->events[1].text, "pod-a became leader");
+    QVERIFY(aside->release.what.empty() && aside->noEvents.empty());
 }
 
 QTEST_GUILESS_MAIN(TstKubeOperator)

@@ -249,6 +249,17 @@ StoreUri KubeServer::uri(const std::string &nameSpace, const std::string &contex
     return uri;
 }
 
+std::string KubeServer::kubeconfigThrough(std::uint16_t port) const
+{
+    std::ifstream in(kubeconfig());
+    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const std::string direct = "127.0.0.1:" + std::to_string(m_port);
+    text.replace(text.find(direct), direct.size(), "127.0.0.1:" + std::to_string(port));
+    const std::string file = path("kubeconfig-" + std::to_string(port));
+    write(file, text);
+    return file;
+}
+
 std::string KubeServer::makeNamespace()
 {
     const std::string name = "t" + std::to_string(++m_namespaces) + "-" + std::to_string(getpid());
@@ -338,12 +349,16 @@ KubeServer &sharedKubeServer()
 }
 
 ClientGoContender::ClientGoContender(
-    const KubeServer &server, const std::string &nameSpace, const std::string &lease, const std::string &id)
+    const KubeServer &server, const std::string &nameSpace, const std::string &lease, const std::string &id,
+    const std::string &kubeconfig)
 {
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("TZ"), QStringLiteral("UTC"));
+    m_process.setProcessEnvironment(environment);
     m_process.setProcessChannelMode(QProcess::MergedChannels);
     m_process.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGKILL); });
     m_process.start(QString::fromStdString(asset("client-go-leader-election")),
-        {"-kubeconfig", QString::fromStdString(server.kubeconfig()), "-id", QString::fromStdString(id),
+        {"-kubeconfig", QString::fromStdString(kubeconfig.empty() ? server.kubeconfig() : kubeconfig), "-id", QString::fromStdString(id),
             "-lease-lock-name", QString::fromStdString(lease), "-lease-lock-namespace",
             QString::fromStdString(nameSpace)});
 }

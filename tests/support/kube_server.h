@@ -34,6 +34,8 @@ public:
 
     /// "kubernetes://CONTEXT/NAMESPACE?kubeconfig=..."; without a namespace: all that one may see.
     [[nodiscard]] StoreUri uri(const std::string &nameSpace, const std::string &context = "admin") const;
+    /// A copy of the kubeconfig whose server is reached through a port of 127.0.0.1 (a proxy).
+    [[nodiscard]] std::string kubeconfigThrough(std::uint16_t port) const;
     /// A namespace that no other test uses.
     std::string makeNamespace();
     /// What another client does, as the administrator.
@@ -74,12 +76,13 @@ private:
 /// The one server of a test program: starting takes seconds. Ended at exit.
 [[nodiscard]] KubeServer &sharedKubeServer();
 
-/// client-go's own example contender (lease 60 s, deadline 15 s, retry 5 s).
+/// client-go's own example contender (lease 60 s, deadline 15 s, retry 5 s). Its log's times are UTC.
 class ClientGoContender
 {
 public:
+    /// `kubeconfig` empty: the server's.
     ClientGoContender(const KubeServer &server, const std::string &nameSpace, const std::string &lease,
-        const std::string &id);
+        const std::string &id, const std::string &kubeconfig = {});
     ~ClientGoContender();
     ClientGoContender(const ClientGoContender &) = delete;
     ClientGoContender &operator=(const ClientGoContender &) = delete;
