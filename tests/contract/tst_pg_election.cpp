@@ -177,9 +177,17 @@ void PgElectionTest::aClockThatStepsAheadMakesNoSecondBeliever()
         {std::string("LD_PRELOAD=") + library, "FAKETIME_NO_CACHE=1", "DONT_FAKE_MONOTONIC=1",
             "FAKETIME_TIMESTAMP_FILE=" + offset});
     makeTable(server.socketUri());
+    const Screen screen(server.socketUri());
     Pair pair(server.socketUri(), 3s);
     pair.start();
     QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
+    // The screen counts down on its own clock: whatever the server's says, no more is left than was granted.
+    const auto shown = [&] {
+        const auto lease = screen.lease();
+        return screen.leaseState() == LeaseState::Held && lease->record.token == pair.token() && lease->expiresAt
+            && *lease->expiresAt <= BootClock::now() + 3s + 500ms;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(shown(), 30'000);
     QTRY_VERIFY_WITH_TIMEOUT(pair.a.elector.report().seen || pair.b.elector.report().seen, 30'000);
     for (const char *step :
         {"+3600", "+0", "+90"}) { // an hour ahead, back again, a minute and a half
@@ -188,6 +196,7 @@ void PgElectionTest::aClockThatStepsAheadMakesNoSecondBeliever()
         QTest::qWait(4000); // the moments at which a careless standby would believe too
         QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
         QVERIFY(pair.token() >= before);
+        QTRY_VERIFY2_WITH_TIMEOUT(shown(), explainState(*screen.lease(), screen.state(), BootClock::now()).c_str(), 30'000);
     }
     QCOMPARE(pair.watch.overlaps(), 0);
     QVERIFY(pair.a.diary.followsGrammar() && pair.b.diary.followsGrammar());
