@@ -200,12 +200,8 @@ Exit history(const HistoryOptions &options, Output &output)
             return complainUsage("--import needs --journal FILE: somebody else's history stays out of your own");
         return import(options, output);
     }
-    if (!options.times.empty()) {
-        const auto zone = zoneNamed(options.times);
-        if (!zone)
-            return complainUsage("--times is utc, local or both");
-        useZone(*zone);
-    }
+    if (!chooseZone(options.times))
+        return complainUsage(kNoSuchZone);
     auto query = JournalQuery::open(options.journal);
     if (!query)
         return complain(query.error());
@@ -234,8 +230,7 @@ void addHistoryCommand(CommandNode &app, Chosen &chosen)
     command.option("--connection", options->connection, "Only this connection (name or id)").typeName("NAME");
     command.option("--since", options->since, "From then on: 1h, or a time; default 24h").typeName("TIME");
     command.option("--until", options->until, "Until then; default now").typeName("TIME");
-    command.option("--times", options->times, "Tell people's times in: utc, local, both; default as in the console")
-        .typeName("ZONE");
+    addTimesOption(command, options->times);
     const CommandOption json = command.flag("--json", options->json, "One JSON object a line");
     command.flag("--csv", options->csv, "CSV, safe for spreadsheets").excludes(json);
     command.option("--report", options->report, "Write an incident report: FILE.md, .html or .svg")

@@ -2,6 +2,7 @@
 #include "app/ctl/lease_page.h"
 
 #include "app/ctl/lease_table.h"
+#include "app/ctl/zone_text.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 
@@ -21,7 +22,7 @@ std::string uncertaintyText(Duration uncertainty)
 
 std::string timeAndAge(WallTime time, std::optional<Duration> age)
 {
-    return rfc3339(time) + (age ? "  (" + durationText(*age) + " ago)" : "");
+    return stampText(time) + (age ? "  (" + durationText(*age) + " ago)" : "");
 }
 
 std::string joined(const std::vector<std::string> &names)

@@ -3,6 +3,7 @@
 #include "app/ctl/lease_json.h"
 #include "app/ctl/lease_table.h"
 #include "app/ctl/watch.h"
+#include "app/ctl/zone_text.h"
 #include "core/base/text.h"
 #include "core/observe/fleet.h"
 
@@ -19,6 +20,7 @@ struct ListOptions {
     bool watch = false;
     bool json = false;
     std::string journal;
+    std::string times;
 };
 
 constexpr const char *kExamples = R"(
@@ -103,6 +105,8 @@ Exit list(const ListOptions &options, Output &output)
     const Result<Named> named = sortArguments(options.named, NeedsLease::No, environmentUrl());
     if (!named)
         return complain(named.error());
+    if (!chooseZone(options.times))
+        return complainUsage(kNoSuchZone);
     if (options.watch) {
         WatchRequest request;
         request.url = *named->url;
@@ -138,6 +142,7 @@ void addListCommand(CommandNode &app, Chosen &chosen)
     command.flag("--json", options->json, "JSON; with --watch one object a line");
     command.option("--journal", options->journal, "With --watch: keep what is seen in this file")
         .typeName("FILE");
+    addTimesOption(command, options->times);
     command.footer(kExamples);
     command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return list(*options, output); };

@@ -3,6 +3,7 @@
 #include "app/ctl/lease_json.h"
 #include "app/ctl/lease_page.h"
 #include "app/ctl/watch.h"
+#include "app/ctl/zone_text.h"
 #include "core/base/text.h"
 #include "core/observe/fleet.h"
 
@@ -16,6 +17,7 @@ struct ShowOptions {
     bool watch = false;
     bool json = false;
     std::string journal;
+    std::string times;
 };
 
 constexpr const char *kExamples = R"(
@@ -56,6 +58,8 @@ Exit show(const ShowOptions &options, Output &output)
     const Result<Named> named = sortArguments(options.named, NeedsLease::Yes, environmentUrl());
     if (!named)
         return complain(named.error());
+    if (!chooseZone(options.times))
+        return complainUsage(kNoSuchZone);
     const Result<LeaseId> lease = LeaseId::parse(*named->lease);
     if (!lease)
         return complain(lease.error());
@@ -93,6 +97,7 @@ void addShowCommand(CommandNode &app, Chosen &chosen)
     command.flag("--json", options->json, "JSON; with --watch one object a line");
     command.option("--journal", options->journal, "With --watch: keep what is seen in this file")
         .typeName("FILE");
+    addTimesOption(command, options->times);
     command.footer(kExamples);
     command.onChosen([options, &chosen] {
         chosen = [options](Output &output) { return show(*options, output); };

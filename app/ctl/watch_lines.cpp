@@ -2,6 +2,7 @@
 #include "app/ctl/lease_json.h"
 #include "app/ctl/lease_table.h"
 #include "app/ctl/watch_view.h"
+#include "app/ctl/zone_text.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 
@@ -99,16 +100,16 @@ public:
             text += beginning(state);
         } else if (m_begun) {
             for (const Transition &transition : delta.transitions) {
-                text += rfc3339(transition.serverTime.value_or(transition.wall)) + "  "
-                    + transitionWord(transition.kind) + "  " + printable(transition.lease.name())
-                    + ": " + transition.explanation + "\n";
+                const WallTime at = transition.serverTime.value_or(transition.wall);
+                text += stampText(at) + "  " + transitionWord(transition.kind) + "  "
+                    + printable(transition.lease.name()) + ": " + zoned(transition.explanation, at) + "\n";
             }
             for (const Alert &alert : delta.alerts) {
                 // A line for each turn in its life, not for each time that it matched again.
                 if (const auto [known, isNew] = m_alerts.try_emplace(alert.id, alert.state);
                     !isNew && std::exchange(known->second, alert.state) == alert.state)
                     continue;
-                text += rfc3339(SystemClock::instance().wall()) + "  alert " + alertStateWord(alert.state)
+                text += stampText(SystemClock::instance().wall()) + "  alert " + alertStateWord(alert.state)
                     + "  " + printable(alert.lease.name()) + ": " + alert.text + "\n";
             }
         }
@@ -124,7 +125,7 @@ public:
         if (!m_begun || word == m_word)
             return;
         if (!m_word.empty()) {
-            m_output.line(rfc3339(SystemClock::instance().wall()) + "  link  " + state.display + ": "
+            m_output.line(stampText(SystemClock::instance().wall()) + "  link  " + state.display + ": "
                 + linkText(state.link, now));
         }
         m_word = word;

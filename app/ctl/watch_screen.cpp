@@ -3,6 +3,7 @@
 #include "app/ctl/lease_page.h"
 #include "app/ctl/lease_table.h"
 #include "app/ctl/watch_view.h"
+#include "app/ctl/zone_text.h"
 #include "core/base/text.h"
 #include "core/base/time_text.h"
 
@@ -125,7 +126,7 @@ std::string ScreenView::header(const WatchState &state, Instant now) const
     left += linkText(state.link, now);
     if (link == LinkState::Polling && !state.link.pushHow.empty())
         left += " (" + state.link.pushHow + ")";
-    const std::string right = clockText(SystemClock::instance().wall()) + " UTC";
+    const std::string right = clockStamp(SystemClock::instance().wall());
     const std::size_t width = m_size.columns > right.size() + 1 ? m_size.columns - right.size() - 1 : 1;
     return m_output.painted(isFresh(link) ? Ink::Strong : Ink::Unknown, fitted(printable(left), width))
         + " " + right;
@@ -164,8 +165,9 @@ ScreenView::Lines ScreenView::changeLines(const WatchState &state) const
         if (lines.size() > kChangeLines)
             break;
         const std::string name = state.only ? "" : printable(transition.lease.name()) + "  ";
-        lines.push_back(cut(clockText(transition.serverTime.value_or(transition.wall)) + "  "
-                + fitted(transitionWord(transition.kind), 14) + "  " + name + transition.explanation,
+        const WallTime at = transition.serverTime.value_or(transition.wall);
+        lines.push_back(cut(clockStamp(at) + "  " + fitted(transitionWord(transition.kind), 14) + "  " + name
+                + zoned(transition.explanation, at),
             m_size.columns));
     }
     return lines;

@@ -88,9 +88,19 @@ Zone settingsZone()
     return zoneNamed(settings["times"].get<std::string>()).value_or(Zone::Utc);
 }
 
-void useZone(Zone zone)
+void addTimesOption(CommandNode &command, std::string &times)
 {
-    chosen() = zone;
+    command.option("--times", times, "utc, local or both; default as the console is set").typeName("ZONE");
+}
+
+bool chooseZone(const std::string &times)
+{
+    if (times.empty())
+        return true;
+    const auto zone = zoneNamed(times);
+    if (zone)
+        chosen() = zone;
+    return zone.has_value();
 }
 
 std::string stampText(WallTime when)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/ctl/command_line.h"
 #include "core/base/clock.h"
 
 #include <optional>
@@ -15,8 +16,12 @@ enum class Zone { Utc, Local, Both };
 [[nodiscard]] std::optional<Zone> zoneNamed(const std::string &word); ///< "utc", "local", "both"
 /// What the console's settings say (settings.json beside rules.json); Utc where they say nothing.
 [[nodiscard]] Zone settingsZone();
-/// For this process, over the settings; before anything is told.
-void useZone(Zone zone);
+/// --times, which is over the settings.
+void addTimesOption(CommandNode &command, std::string &times);
+/// As --times says (empty: as the settings say), for this process, before anything is told. False: no
+/// such zone.
+[[nodiscard]] bool chooseZone(const std::string &times);
+constexpr const char *kNoSuchZone = "--times is utc, local or both";
 
 /// "2026-11-29T02:13:44.104Z", "2026-11-29 03:13:44.104 CET", or both.
 [[nodiscard]] std::string stampText(WallTime when);

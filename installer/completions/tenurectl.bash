@@ -9,8 +9,8 @@ _tenurectl_work="init counts list put retry"
 _tenurectl_options()
 {
     case $1 in
-        list) echo "--filter --watch --json --journal --help" ;;
-        show) echo "--watch --json --journal --help" ;;
+        list) echo "--filter --watch --json --times --journal --help" ;;
+        show) echo "--watch --json --times --journal --help" ;;
         campaign) echo "--id --ttl --renew --renew-deadline --exit-on-loss --json --beats --help" ;;
         release) echo "--holder --token --mode --hold --reason --wait --journal --dry-run --yes --json --help" ;;
         doctor) echo "--json --help" ;;
@@ -19,7 +19,7 @@ _tenurectl_options()
         metrics) echo "--listen --filter --webhook --alertmanager --help" ;;
         run) echo "--id --ttl --renew --renew-deadline --once --every --again-after-failure --if-leader --on-lost --kill-after --verbose --help" ;;
         simulate) echo "--list --seed --seeds --log --json --help" ;;
-        drill) echo "--act --times --max-gap --hold --spawn --ttl --report --reason --journal --yes --json --help" ;;
+        drill) echo "--act --times --max-gap --hold --spawn --processes --ttl --report --reason --journal --yes --json --help" ;;
         "work init") echo "--dry-run --help" ;;
         "work counts") echo "--json --help" ;;
         "work list") echo "--state --limit --after --json --help" ;;
@@ -86,6 +86,10 @@ _tenurectl()
             mapfile -t COMPREPLY < <(compgen -W "ask hold clear pause crash" -- "$word")
             return
             ;;
+        --times)
+            [[ $command == drill ]] || mapfile -t COMPREPLY < <(compgen -W "utc local both" -- "$word")
+            return
+            ;;
         --report | --journal | --log)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
@@ -102,7 +106,7 @@ _tenurectl()
             mapfile -t COMPREPLY < <(compgen -W "5s 15s 30s 1m" -- "$word")
             return
             ;;
-        --filter | --id | --holder | --token | --reason | --key | --limit | --after | --max-attempts | --times | --spawn | --seed | --seeds | --on-lost)
+        --filter | --id | --holder | --token | --reason | --key | --limit | --after | --max-attempts | --spawn | --seed | --seeds | --on-lost)
             return
             ;;
     esac

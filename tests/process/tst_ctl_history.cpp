@@ -251,6 +251,12 @@ void TestCtlHistory::momentsFollowTheSetting()
         QVERIFY2(out.contains("2026-11-29T20:30:00.250Z") && !out.contains("NPT") && !out.contains("02:14"), out);
     }
     QCOMPARE(runCtl({s("history"), s("--journal"), journal, s("--times"), s("mars")}).code, 2);
+    const auto show = [&](const QStringList &more) {
+        return runCtl(QStringList{s("show"), s("demo:"), s("billing/ledger")} + more, 20'000, environment).out;
+    };
+    QVERIFY2(show({}).contains(" NPT  ("), show({}));
+    QVERIFY2(show({s("--times"), s("utc")}).contains("Z  (") && !show({s("--times"), s("utc")}).contains("NPT"), show({}));
+    QVERIFY2(!show({s("--json")}).contains("NPT"), show({s("--json")}));
 }
 
 void TestCtlHistory::prometheusReadsTheMetrics()
