@@ -26,6 +26,7 @@ struct DrillOptions {
     std::string maxGap = "5s";
     std::string hold = "3s";
     int spawn = 0;
+    bool processes = false;
     std::string ttl = "5s";
     std::string report;
     std::string reason = "failover drill";
@@ -38,11 +39,11 @@ constexpr const char *kExamples = R"(
 Examples:
   tenurectl drill redis://localhost billing                  ask the leader to step down, once
   tenurectl drill redis://localhost billing --times 10 --max-gap 2s --report drill.md --yes
-  tenurectl drill redis://localhost drill/test --spawn 3 --act crash --times 5
-                                                             with instances of its own, killed for real
+  tenurectl drill redis://localhost drill/test --spawn 3 --processes --act crash --times 5
+                                                             with processes of its own, killed for real
 
 It looks first and says what it will do. --act: ask (default), hold, clear on any leader; pause or
-crash only instances that --spawn starts itself, on leases below drill/. Everything is measured by
+crash only instances that --spawn starts itself, on leases below drill/ (Kubernetes: drill-). Everything is measured by
 this machine's one clock. Ctrl-C ends it and leaves the lease clean: no hold, nothing frozen.
 Exit code 0 when every failover was within --max-gap, 1 when one was not or it was not run.)";
 
@@ -107,7 +108,7 @@ bool writeReport(const std::string &path, const DrillReport &report)
 }
 
 /// Own candidates, once one of them leads.
-Result<std::unique_ptr<LocalInstances>> spawned(const DrillOptions &options, const DrillPlan &plan, const Target &target)
+Result<std::unique_ptr<LocalInstances>> spawned(const DrillOptions &options, const DrillPlan &plan, const std::string &url, const Target &target)
 {
     if (options.spawn == 0)
         return std::unique_ptr<LocalInstances>();
@@ -117,9 +118,12 @@ Result<std::unique_ptr<LocalInstances>> spawned(const DrillOptions &options, con
     const Result<Timing> timing = Timing::make({.ttl = *ttl}, target.backend->traits().limits);
     if (!timing)
         return fail(timing.error());
-    auto out = std::make_unique<LocalInstances>(target.backend, SystemClock::instance());
+    const Result<StoreUri> uri = StoreUri::parse(url);
+    auto out = std::make_unique<LocalInstances>(target.backend, SystemClock::instance(),
+        uri ? processPlaceOf(*uri) : std::nullopt); // a password from the environment reaches them the same way
+    const auto as = options.processes ? LocalInstances::As::Process : LocalInstances::As::Threads;
     for (int i = 0; i < std::min(options.spawn, 50); ++i) {
-        if (auto id = out->spawn(plan.lease, *timing); !id)
+        if (auto id = out->spawn(plan.lease, *timing, {}, LocalInstances::Scope::DrillOnly, as); !id)
             return fail(id.error());
     }
     const Instant until = BootClock::now() + *ttl + 3s;
@@ -180,7 +184,7 @@ Exit runDrill(const DrillOptions &options, Output &output)
     const Result<Target> target = openTarget(*named->url);
     if (!target)
         return complain(target.error());
-    const auto instances = spawned(options, *plan, *target);
+    const auto instances = spawned(options, *plan, *named->url, *target);
     if (!instances)
         return complain(instances.error());
     std::shared_ptr<Journal> journal;
@@ -221,6 +225,7 @@ void addDrillCommand(CommandNode &app, Chosen &chosen)
     command.option("--max-gap", options->maxGap, "Longest time without a leader; default: 5s").typeName("TIME");
     command.option("--hold", options->hold, "hold: how long nobody leads; ask: how long the holder stays out; default: 3s").typeName("TIME");
     command.option("--spawn", options->spawn, "Start so many instances of its own first").typeName("N");
+    command.flag("--processes", options->processes, "Start them as processes: pause is SIGSTOP, crash SIGKILL");
     command.option("--ttl", options->ttl, "Of those; default: 5s").typeName("TIME");
     command.option("--report", options->report, "Write a report, .md or .html").typeName("FILE");
     command.option("--reason", options->reason, "Why, for the audit trail").typeName("TEXT");

@@ -92,6 +92,11 @@ std::string findTenurectl()
     return {};
 }
 
+std::optional<ProcessPlace> processPlaceOf(const std::optional<StoreUri> &uri)
+{
+    return uri ? std::optional(ProcessPlace{*uri, findTenurectl()}) : std::nullopt;
+}
+
 CampaignProcess::CampaignProcess(const ProcessPlace &place, const LeaseId &lease, const std::string &id, const Timing &timing)
     : m_lease(lease)
 {

@@ -21,6 +21,8 @@ struct ProcessPlace {
 /// The tenurectl that belongs to this program: beside it, where a build puts it, or in the PATH; empty
 /// when there is none.
 [[nodiscard]] std::string findTenurectl();
+/// With findTenurectl(); nothing without a URL.
+[[nodiscard]] std::optional<ProcessPlace> processPlaceOf(const std::optional<StoreUri> &uri);
 
 /// A `tenurectl campaign` process with a network proxy of its own: frozen by SIGSTOP, killed by
 /// SIGKILL, ended by SIGTERM, cut off by the proxy, which then passes nothing on. It tells each change

@@ -56,6 +56,7 @@ private:
     void askWhere();
     [[nodiscard]] std::optional<DrillRunner::Request> request();
     [[nodiscard]] QString whyNot() const; ///< why a drill may not begin now; empty: it may
+    [[nodiscard]] bool isOutside(const QString &name) const; ///< no lease that drills use without insisting
     void mark(const std::optional<LeaseId> &lease);
     void showAct();
     void showPermission();
@@ -70,7 +71,7 @@ private:
     std::optional<DrillReport> m_report;
     std::optional<LeaseId> m_drilled; ///< marked in the session
     QLineEdit *m_lease = nullptr, *m_reason = nullptr, *m_typed = nullptr;
-    QComboBox *m_act = nullptr;
+    QComboBox *m_act = nullptr, *m_as = nullptr;
     QLabel *m_actNote = nullptr, *m_holdName = nullptr, *m_typedName = nullptr, *m_why = nullptr, *m_verdict = nullptr;
     QSpinBox *m_times = nullptr, *m_own = nullptr;
     QDoubleSpinBox *m_limit = nullptr, *m_hold = nullptr, *m_ttl = nullptr;
