@@ -63,6 +63,7 @@ void CardPanel::ask(const sim::Card &card)
 void CardPanel::answer(const QString &choice)
 {
     const bool isRight = std::any_of(m_card.right.begin(), m_card.right.end(), [&](const std::string &one) { return choiceWords(one) == choice; });
+    ++m_answers;
     m_right += isRight ? 1 : 0;
     for (int i = 0; i < m_choices->count(); ++i)
         m_choices->itemAt(i)->widget()->setEnabled(false);
@@ -73,6 +74,7 @@ void CardPanel::answer(const QString &choice)
                               : tr("✖ Not %1, but %2 (%3 of %4 so far)").arg(choice, all.join(tr(" and "))).arg(m_right).arg(m_asked));
     setTone(m_question, isRight ? Tone::Normal : Tone::Warning);
     m_goOn->show();
+    Q_EMIT answered(choice, isRight);
 }
 
 void CardPanel::dismiss()
@@ -87,7 +89,7 @@ void CardPanel::dismiss()
 void CardPanel::forget()
 {
     dismiss();
-    m_asked = m_right = 0;
+    m_asked = m_answers = m_right = 0;
 }
 
 } // namespace tenure::ui

@@ -22,10 +22,12 @@ public:
     void ask(const sim::Card &card);
     void dismiss();
     [[nodiscard]] int asked() const { return m_asked; }
+    [[nodiscard]] int answersGiven() const { return m_answers; }
     [[nodiscard]] int right() const { return m_right; }
     void forget(); ///< a new scenario: the count begins again
 
 Q_SIGNALS:
+    void answered(const QString &choice, bool right);
     void goOn(); ///< answered, and read
 
 private:
@@ -33,6 +35,7 @@ private:
 
     sim::Card m_card;
     int m_asked = 0;
+    int m_answers = 0;
     int m_right = 0;
     QLabel *m_question = nullptr;
     QHBoxLayout *m_choices = nullptr;

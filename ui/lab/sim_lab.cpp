@@ -5,6 +5,7 @@
 #include "ui/dialogs/tone.h"
 #include "ui/lab/card_panel.h"
 #include "ui/lab/sim_column.h"
+#include "ui/lab/training_bar.h"
 #include "ui/theme/theme.h"
 #include "ui/theme/words.h"
 
@@ -55,6 +56,8 @@ SimLab::SimLab(const Theme &theme, QWidget *parent) : QWidget(parent), m_theme(t
     m_card = new CardPanel;
     connect(m_card, &CardPanel::goOn, this, &SimLab::play);
     all->addWidget(m_card);
+    m_training = new TrainingBar(theme, *this);
+    all->addWidget(m_training);
     auto *middle = new QHBoxLayout;
     middle->setSpacing(frame);
     middle->addWidget(buildPalette());
@@ -80,7 +83,10 @@ SimLab::SimLab(const Theme &theme, QWidget *parent) : QWidget(parent), m_theme(t
     openNamed(QStringLiteral("D1"));
 }
 
-SimLab::~SimLab() = default;
+SimLab::~SimLab()
+{
+    delete m_training; // with it goes who would be told that the trainee's window closes
+}
 
 QWidget *SimLab::buildHead()
 {
@@ -249,6 +255,7 @@ void SimLab::open(sim::Scenario scenario, std::uint64_t seed)
     m_problem->clear();
     m_card->forget();
     rebuild();
+    m_training->forget();
 }
 
 void SimLab::rebuild()
@@ -310,7 +317,9 @@ void SimLab::askCards(Duration from, Duration to)
             continue;
         pause();
         seek(card.at);
-        return m_card->ask(card);
+        if (!m_training->ask(card))
+            m_card->ask(card);
+        return;
     }
 }
 
@@ -380,6 +389,7 @@ void SimLab::refresh()
         return;
     for (SimColumn *column : m_columns)
         column->refresh();
+    m_training->refresh();
     const Duration end = m_columns.front()->player().end();
     m_time->setText(tr("T+ %1 of %2").arg(QString::number(static_cast<double>(now().count() / 1'000'000) / 1000, 'f', 3) + tr(" s"), text(end)));
     if (!m_scrub->isSliderDown())

@@ -22,6 +22,7 @@ namespace tenure::ui
 class CardPanel;
 class SimColumn;
 class Theme;
+class TrainingBar;
 
 /// The simulation lab: a scenario with its variants side by side in one virtual time, played forwards
 /// and back, with faults by hand that befall all variants alike. Nothing here is real: a frame in the
@@ -45,6 +46,7 @@ public:
     /// One line of a script, done now in every variant. Says what is wrong with it.
     void perform(const QString &line);
     [[nodiscard]] Duration now() const;
+    [[nodiscard]] const sim::Scenario &scenario() const { return m_scenario; }
     [[nodiscard]] const std::vector<SimColumn *> &columns() const { return m_columns; }
 
 protected:
@@ -74,6 +76,7 @@ private:
     QLabel *m_title = nullptr;
     QLabel *m_teach = nullptr;
     CardPanel *m_card = nullptr;
+    TrainingBar *m_training = nullptr;
     QPushButton *m_play = nullptr;
     QPushButton *m_fork = nullptr;
     QSlider *m_speed = nullptr;
