@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace tenure
 {
@@ -76,17 +78,17 @@ std::string laneSvg(const IncidentReport::Lease& lease, const Scale& scale, int 
         const double from = scale.x(term.from);
         const double width = std::max(1.0, scale.x(term.to) - from);
         // Who leads is told by the words; the shapes differ in height too, not only in colour.
-        const bool thin = term.kind == TermKind::Leaderless || term.kind == TermKind::Dense;
-        const int height = term.kind == TermKind::NotObserved ? kBar / 2 : kBar;
+        const bool taller = term.kind == TermKind::Leaderless || term.kind == TermKind::Dense;
         out += std::string("<rect class=\"") + classOf(term.kind) + "\" x=\"" + number(from) + "\" y=\""
-            + std::to_string(top + (kBar - height) / 2) + "\" width=\"" + number(width) + "\" height=\""
-            + std::to_string(thin ? kBar + 4 : height) + "\"><title>" + htmlEscaped(termWords(term)) + ", "
+            + std::to_string(top) + "\" width=\"" + number(width) + "\" height=\""
+            + std::to_string(taller ? kBar + 4 : kBar) + "\"><title>" + htmlEscaped(termWords(term)) + ", "
             + rfc3339(term.from) + " to " + rfc3339(term.to) + "</title></rect>\n";
         const std::string label = term.kind == TermKind::Led ? printable(term.holder, 40)
             : term.kind == TermKind::NotObserved             ? "not observed"
                                                              : "";
         if (!label.empty() && width > 7.0 * static_cast<double>(label.size()) + 8)
-            out += "<text x=\"" + number(from + 4) + "\" y=\"" + std::to_string(top + 13) + "\">" + htmlEscaped(label)
+            out += std::string("<text class=\"") + (term.kind == TermKind::NotObserved ? "soft" : "") + "\" x=\""
+                + number(from + 4) + "\" y=\"" + std::to_string(top + 13) + "\">" + htmlEscaped(label)
                 + "</text>\n";
     }
     return out;
@@ -205,20 +207,25 @@ std::string changesSvg(const IncidentReport& report, const IncidentReport::Densi
     std::string out = frame(report, bottom + 10, "Changes over time");
     out += caption(kHead + 14, report.connectionName(row.connection)) + caption(kHead + 32, "changes of leadership", "soft")
         + caption(kHead + 50, "at most " + std::to_string(most) + " a bar", "soft");
+    const auto rect = [&](const char* kind, const TimeWindow& over, double height, double down) {
+        const double x = scale.x(over.from);
+        out += std::string("<rect class=\"") + kind + "\" x=\"" + number(x) + "\" y=\"" + number(bottom - down - height)
+            + "\" width=\"" + number(std::max(1.0, scale.x(over.to) - x)) + "\" height=\"" + number(height) + "\"/>\n";
+    };
+    std::optional<TimeWindow> blind; // one shape for a stretch, however many cells it has
     for (const DensityCell& cell : row.cells) {
-        const double x = scale.x(cell.from);
-        const double width = std::max(1.0, scale.x(cell.to) - x);
-        const auto rect = [&](const char* kind, double height, double down) {
-            out += std::string("<rect class=\"") + kind + "\" x=\"" + number(x) + "\" y=\"" + number(bottom - down - height)
-                + "\" width=\"" + number(width) + "\" height=\"" + number(height) + "\"/>\n";
-        };
+        const TimeWindow over{cell.from, cell.to};
         if (cell.observed < 0.05)
-            rect("blind", kBar / 2.0, 0);
+            blind = {blind ? blind->from : cell.from, cell.to};
+        else if (blind)
+            rect("blind", *std::exchange(blind, std::nullopt), kBar / 2.0, 0);
         if (cell.transitions > 0)
-            rect("bar", std::max(3.0, (kChart - 6.0) * static_cast<double>(cell.transitions) / static_cast<double>(most)), 4);
+            rect("bar", over, std::max(3.0, (kChart - 6.0) * static_cast<double>(cell.transitions) / static_cast<double>(most)), 4);
         if (cell.leaderless > 0)
-            rect("none", 3, 0);
+            rect("none", over, 3, 0);
     }
+    if (blind)
+        rect("blind", *blind, kBar / 2.0, 0);
     return out + "</svg>\n";
 }
 
