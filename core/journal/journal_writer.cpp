@@ -199,7 +199,7 @@ bool JournalWriter::open()
 {
     auto opened = JournalDb::open(m_options.path, JournalOpen::Write, m_options.busyTimeout);
     const bool small = fileSize(m_options.path) < kQuicklyChecked;
-    if (opened && small && (*opened)->value("SELECT count(*) FROM pragma_quick_check(1) WHERE quick_check<>'ok'") != 0)
+    if (opened && small && (*opened)->value("SELECT count(*) FROM pragma_quick_check WHERE quick_check<>'ok'") != 0)
         opened = fail(ErrorKind::Corrupt, "The journal is damaged", m_options.path);
     if (opened) {
         if (auto problem = (*opened)->takeError())
