@@ -51,6 +51,39 @@ private Q_SLOTS:
         }
     }
 
+    /// Each scenario at the moment that tells it, for people to look at.
+    void everyScenarioAtItsMoment_data()
+    {
+        QTest::addColumn<Duration>("moment");
+        for (const auto &[code, moment] : std::initializer_list<std::pair<const char *, Duration>>{{"D1", 20s}, {"D2", 18s},
+                 {"D3", 25s}, {"D4", 20s}, {"D5", 26s}, {"D6", 22s}, {"D7", 22s}, {"D8", 70s}, {"D9", 10min}, {"D10", 25s},
+                 {"D11", 20s}, {"D12", 5min}, {"D13", 5min}, {"D14", 20s}, {"D15", 21s}, {"D16", 20s}, {"D17", 30s},
+                 {"D18", 31s}, {"D19", 31s}, {"D20", 22s}, {"W1", 12s}, {"W2", 25s}})
+            QTest::newRow(code) << moment;
+    }
+    void everyScenarioAtItsMoment()
+    {
+        QFETCH(Duration, moment);
+        const QString code = QLatin1String(QTest::currentDataTag());
+        m_lab->openNamed(code);
+        QCOMPARE(shownCode(), code);
+        m_lab->seek(moment);
+        QCOMPARE(m_lab->now(), moment);
+        // Nobody reads a column that has no room: no word of the instances is cut off.
+        for (const SimColumn *column : m_lab->columns()) {
+            const auto *table = column->findChild<QTableWidget *>(QStringLiteral("simInstances"));
+            for (int row = 0; row < table->rowCount(); ++row) {
+                for (int cell = 0; cell < table->columnCount(); ++cell) {
+                    const QTableWidgetItem *item = table->item(row, cell);
+                    const int needs = QFontMetrics(item->font()).horizontalAdvance(item->text());
+                    QVERIFY2(needs <= table->columnWidth(cell), qPrintable(QStringLiteral("%1: \"%2\" needs %3 px, its column has %4")
+                        .arg(code, item->text()).arg(needs).arg(table->columnWidth(cell))));
+                }
+            }
+        }
+        shoot(qPrintable(QStringLiteral("sim-moment-") + code), code == QLatin1String("D11") ? Themes::Both : Themes::Light);
+    }
+
     void doubleLeaderShowsWhatFencingDoes()
     {
         m_lab->openNamed(QStringLiteral("D11"));
@@ -124,9 +157,16 @@ private Q_SLOTS:
     }
 
 private:
-    void shoot(const char *name)
+    enum class Themes { Light, Both };
+    [[nodiscard]] QString shownCode() const
+    {
+        return m_lab->findChild<QComboBox *>(QStringLiteral("scenario"))->currentData().toString();
+    }
+    void shoot(const char *name, Themes themes = Themes::Both)
     {
         for (const auto &[choice, suffix] : {std::pair(ThemeChoice::Dark, "dark"), std::pair(ThemeChoice::Light, "light")}) {
+            if (themes == Themes::Light && choice == ThemeChoice::Dark)
+                continue;
             m_theme.setChoice(choice);
             QTest::qWait(100);
             QVERIFY(m_lab->grab().save(QStringLiteral(TENURE_SHOTS "/%1-%2.png").arg(QLatin1String(name), QLatin1String(suffix))));

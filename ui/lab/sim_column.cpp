@@ -23,14 +23,14 @@ namespace
 using sim::Metric;
 using sim::NodeView;
 
-enum Column { Name, Life, Belief, Work, Token_, Faults, Columns };
+enum Column { Name, Belief, Work, Token_, Wrong, Columns };
 constexpr std::size_t kMostRows = 8;
 
 QString lifeWord(NodeView::Life life)
 {
     switch (life) {
     case NodeView::Life::Running:
-        return SimColumn::tr("running");
+        return {};
     case NodeView::Life::Paused:
         return SimColumn::tr("frozen");
     case NodeView::Life::Hung:
@@ -54,9 +54,12 @@ QString beliefWords(const NodeView &view)
     return SimColumn::tr("● LEADER %1").arg(text(view.validFor));
 }
 
+/// What is wrong with it, if anything: first that it does not run.
 QString faultWords(const NodeView &view)
 {
     QStringList out;
+    if (view.life != NodeView::Life::Running)
+        out += lifeWord(view.life);
     if (view.toStoreCut && view.fromStoreCut)
         out += SimColumn::tr("✖ cut from store");
     else if (view.toStoreCut || view.fromStoreCut)
@@ -67,9 +70,20 @@ QString faultWords(const NodeView &view)
         out += SimColumn::tr("clock %1%2").arg(view.wallSkew > Duration::zero() ? QStringLiteral("+") : QString(), text(view.wallSkew));
     if (view.ratePpm < 990'000 || view.ratePpm > 1'010'000)
         out += SimColumn::tr("runs at %1×").arg(static_cast<double>(view.ratePpm) / 1e6);
-    if (view.client != sim::ClientKind::Sound)
-        out += QLatin1String(sim::clientWord(view.client));
     return out.join(QStringLiteral(", "));
+}
+
+/// "fencing off", and what the clients are where they are specimens: "by its own clock (client_clock)".
+QString titleOf(const sim::Setup &setup)
+{
+    QString out = setup.variant.empty() ? SimColumn::tr("One run") : shown(setup.variant);
+    QStringList kinds;
+    for (const sim::InstanceSpec &spec : setup.instances) {
+        const QString kind = QLatin1String(sim::clientWord(spec.client));
+        if (spec.client != sim::ClientKind::Sound && !kinds.contains(kind))
+            kinds += kind;
+    }
+    return kinds.isEmpty() ? out : SimColumn::tr("%1 (%2)").arg(out, kinds.join(QStringLiteral(", ")));
 }
 
 } // namespace
@@ -80,7 +94,8 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
     auto *all = new QVBoxLayout(this);
     all->setContentsMargins({});
     all->setSpacing(theme.unit() * 2);
-    auto *title = new QLabel(setup.variant.empty() ? tr("One run") : shown(setup.variant));
+    auto *title = new QLabel(titleOf(setup));
+    title->setWordWrap(true);
     title->setFont(theme.font(FontRole::Strong));
     title->setObjectName(QStringLiteral("variant"));
     m_store = new QLabel;
@@ -88,7 +103,7 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
     m_table = new QTableWidget(0, Columns);
     m_table->setObjectName(QStringLiteral("simInstances"));
     m_table->setAccessibleName(tr("Simulated instances: %1").arg(title->text()));
-    m_table->setHorizontalHeaderLabels({tr("Instance"), tr("Life"), tr("Believes"), tr("Works"), tr("Token"), tr("Wrong")});
+    m_table->setHorizontalHeaderLabels({tr("Instance"), tr("Believes"), tr("Works"), tr("Token"), tr("Wrong")});
     m_table->setSelectionMode(QAbstractItemView::NoSelection);
     m_table->setFocusPolicy(Qt::NoFocus);
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -102,7 +117,7 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
         m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_table->setMinimumWidth(0);
     const int em = fontMetrics().averageCharWidth();
-    const std::array widths{9, 9, 20, 7, 7};
+    const std::array widths{9, 19, 9, 7};
     for (std::size_t i = 0; i < widths.size(); ++i)
         m_table->setColumnWidth(static_cast<int>(i), widths[i] * em);
     const int rows = static_cast<int>(std::min(setup.instances.size(), kMostRows));
@@ -168,7 +183,7 @@ void SimColumn::showInstances()
     for (int row = 0; row < rows; ++row) {
         const NodeView &view = nodes[static_cast<std::size_t>(row)];
         const QString work = view.item >= 0 ? tr("item %1").arg(view.item + 1) : view.works ? tr("yes") : QStringLiteral("–");
-        const std::array<QString, Columns> texts{shown(view.name), lifeWord(view.life), beliefWords(view), work,
+        const std::array<QString, Columns> texts{shown(view.name), beliefWords(view), work,
             view.token ? QString::number(view.token.value) : QStringLiteral("–"), faultWords(view)};
         const bool mistaken = (view.claims || view.works) != (store.holder == row);
         for (int column = 0; column < Columns; ++column) {
@@ -179,8 +194,7 @@ void SimColumn::showInstances()
             }
             item->setText(texts[static_cast<std::size_t>(column)]);
             item->setToolTip(item->text());
-            const bool warn = (mistaken && (column == Belief || column == Work)) || column == Faults
-                || (column == Life && view.life != NodeView::Life::Running);
+            const bool warn = (mistaken && (column == Belief || column == Work)) || column == Wrong;
             item->setForeground(m_theme.color(warn ? Token::Warn : Token::Text));
             QFont font = m_table->font();
             font.setBold(column == Belief && view.claims);
