@@ -60,6 +60,7 @@ struct ClientTiming {
     Duration deadline{}; ///< as it was asked for, also when it is not possible for sound clients
     Duration retry{};
     Share jitter;
+    Expiry expiry = Expiry::Server;
 };
 
 [[nodiscard]] std::unique_ptr<Client> makeClient(

@@ -82,6 +82,9 @@ void ScriptReader::check(Draft &draft)
             problem(place.line, place.column, "\"" + step.text + "\" would end at " + durationText(step.at + step.span) + ", after the end of the run at " + durationText(setup.length));
     }
     const bool sound = std::any_of(setup.instances.begin(), setup.instances.end(), [](const InstanceSpec &s) { return !takesAnyTiming(s.client); });
+    const bool others = std::any_of(setup.instances.begin(), setup.instances.end(), [](const InstanceSpec &s) { return takesAnyTiming(s.client); });
+    if (others && setup.expiry == Expiry::Observed)
+        problem(std::max(1, draft.timing.line), std::max(1, draft.timing.column), "clock=observed is for sound clients only");
     const Result<Timing> timing = Timing::make(setup.lease);
     if (!timing && (sound || setup.lease.ttl <= 0ns))
         problem(std::max(1, draft.timing.line), std::max(1, draft.timing.column), timing.error().what);

@@ -187,7 +187,7 @@ bool ScriptReader::setKey(const std::string &key, const Word &value)
     if (key == "push")
         return choice({{"off", 0}, {"on", 1}}, [&](int n) { setup.push = n == 1; });
     if (key == "clock")
-        return choice({{"server", 0}}, [](int) { });
+        return choice({{"server", 0}, {"observed", 1}}, [&](int n) { setup.expiry = n == 1 ? Expiry::Observed : Expiry::Server; });
     if (key == "console")
         return choice({{"off", 0}, {"honest", 1}, {"gullible", 2}}, [&](int n) { setup.console = static_cast<Watcher>(n); });
     return false;

@@ -70,6 +70,14 @@ enum class Tokens {
     Time, ///< never below the server's clock, so that they grow even when the store forgot
 };
 
+/// By whose clock a lease runs out.
+enum class Expiry {
+    Server, ///< the store's own
+    /// The store knows no time (Kubernetes): each candidate counts by its own clock since it saw the
+    /// record change, and takes over only the very version it saw. For sound clients.
+    Observed,
+};
+
 /// One thing that happens: a fault, its end, or something a person does.
 struct Step {
     enum class Verb {
@@ -129,6 +137,7 @@ struct Setup {
     NetworkSpec network;
     WorkSpec work;
     Tokens tokens = Tokens::Counter;
+    Expiry expiry = Expiry::Server;
     bool push = false; ///< the store tells waiting candidates of a release
     Watcher console = Watcher::None;
     Share clockSpread{}; ///< clock rates differ by at most this from the true one

@@ -14,8 +14,8 @@ constexpr Duration kServerStart = 1h; ///< what the server's boot clock shows wh
 
 } // namespace
 
-SimStore::SimStore(Tokens tokens, std::vector<HolderId> holders)
-    : m_lease(LeaseId::observed("sim")), m_tokens(tokens), m_holders(std::move(holders))
+SimStore::SimStore(Tokens tokens, std::vector<HolderId> holders, Expiry expiry)
+    : m_lease(LeaseId::observed("sim")), m_tokens(tokens), m_holders(std::move(holders)), m_expiry(expiry)
 {
 }
 
@@ -28,10 +28,24 @@ RowTime SimStore::timeAt(Duration now) const
     return {Instant(kServerStart + now), WallTime(wall)};
 }
 
+void SimStore::judge(const Ask &ask, const RowTime &time)
+{
+    const bool own = m_row.nonce == ask.nonce;
+    if (isFree() || ask.kind == Ask::Kind::Peek)
+        return;
+    if (ask.kind == Ask::Kind::Acquire && !own && ask.judgedOver && ask.version == m_version)
+        m_row.expiresAt = std::min(m_row.expiresAt, time.now);
+    else if (ask.kind == Ask::Kind::Acquire || own) // a term goes on as long as nobody took it over
+        m_row.expiresAt = std::max(m_row.expiresAt, time.now + 1ns);
+}
+
 StoreAnswer SimStore::apply(int who, const Ask &ask, Duration now)
 {
     const RowTime time = timeAt(now);
     const HolderId &holder = m_holders[static_cast<std::size_t>(who)];
+    const Instant before = m_row.expiresAt;
+    if (m_expiry == Expiry::Observed)
+        judge(ask, time);
     StoreAnswer answer;
     switch (ask.kind) {
     case Ask::Kind::Acquire:
@@ -42,6 +56,10 @@ StoreAnswer SimStore::apply(int who, const Ask &ask, Duration now)
         answer.held = m_row.held(time.now);
         answer.token = m_row.token;
         answer.writerWall = m_writerWall;
+        if (m_expiry == Expiry::Observed)
+            answer.held = !isFree();
+        answer.version = m_version;
+        answer.ttl = m_row.ttl;
         return answer;
     case Ask::Kind::Renew:
         answer = told(renewRow(m_row, Renew{m_lease, {holder, ask.nonce, ask.token}, ask.ttl}, time).reply);
@@ -62,7 +80,15 @@ StoreAnswer SimStore::apply(int who, const Ask &ask, Duration now)
         answer = overwrite(who, ask, time);
         break;
     }
-    answer.held = m_row.held(time.now);
+    if (m_expiry == Expiry::Observed && answer.outcome != Outcome::Done)
+        m_row.expiresAt = before; // a refusal changes nothing
+    else
+        ++m_version;
+    if (answer.outcome == Outcome::Done)
+        m_free = ask.kind == Ask::Kind::Release || ask.kind == Ask::Kind::DeleteAny;
+    answer.held = m_expiry == Expiry::Observed ? !isFree() : m_row.held(time.now);
+    answer.version = m_version;
+    answer.ttl = m_row.ttl;
     remember(now);
     return answer;
 }
@@ -155,6 +181,8 @@ bool SimStore::clear(FencingToken expected, Duration now)
     command.by = "operator";
     command.expected = recordOf(m_lease, m_row, time).seen();
     const bool done = operateRow(m_row, command, time, m_floor).has_value();
+    m_free = m_free || done;
+    ++m_version;
     remember(now);
     return done;
 }
@@ -162,6 +190,7 @@ bool SimStore::clear(FencingToken expected, Duration now)
 void SimStore::restartEmpty(Duration now)
 {
     m_row = {};
+    ++m_version;
     m_floor = m_largest;
     m_barrierUntil = timeAt(now).now + m_longestTtl;
     m_history.clear();
@@ -171,7 +200,7 @@ void SimStore::remember(Duration now)
 {
     if (!m_keepsHistory)
         return;
-    m_history.push_back({now, m_row, m_holder, m_writerWall});
+    m_history.push_back({now, m_row, m_holder, m_writerWall, m_free});
     while (m_history.size() > 1 && m_history[1].at < now - kLongestLag)
         m_history.pop_front();
 }
@@ -180,10 +209,12 @@ void SimStore::failover(Duration lag, Duration now)
 {
     while (!m_history.empty() && m_history.back().at > now - lag)
         m_history.pop_back();
+    ++m_version;
     if (m_history.empty()) {
         m_row = {};
         return;
     }
+    m_free = m_history.back().free;
     m_row = m_history.back().row;
     m_holder = m_history.back().holder;
     m_writerWall = m_history.back().writerWall;

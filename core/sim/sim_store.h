@@ -28,6 +28,9 @@ struct Ask {
     FencingToken token;
     Milliseconds ttl{};
     Duration writerWall{}; ///< Overwrite, Acquire: the writer's own wall clock, kept with the record
+    // Expiry::Observed, Acquire: this version of the record has stood for its ttl, by the asker's clock.
+    std::uint64_t version = 0;
+    bool judgedOver = false;
 };
 
 /// What the store answers.
@@ -40,6 +43,8 @@ struct StoreAnswer {
     bool epochBarrier = false;
     std::optional<Milliseconds> stepDown;
     Duration writerWall{};
+    std::uint64_t version = 0; ///< of the record; another one with each change
+    Milliseconds ttl{}; ///< as the record has it
     std::uint64_t serial = 0; ///< Acquire: which grant of this world, for the judges only
 };
 
@@ -58,7 +63,7 @@ class SimStore
 {
 public:
     static constexpr Duration kLongestLag = std::chrono::seconds(30);
-    SimStore(Tokens tokens, std::vector<HolderId> holders);
+    SimStore(Tokens tokens, std::vector<HolderId> holders, Expiry expiry = Expiry::Server);
 
     [[nodiscard]] StoreAnswer apply(int who, const Ask &ask, Duration now);
     /// An operator's compare-and-clear; an `expected` of 0 clears whatever stands there. True: done.
@@ -76,8 +81,12 @@ private:
         LeaseRow row;
         int holder;
         Duration writerWall;
+        bool free;
     };
     [[nodiscard]] RowTime timeAt(Duration now) const;
+    /// Expiry::Observed: makes time say of the row what the asker's clock, or nobody's, says.
+    void judge(const Ask &ask, const RowTime &time);
+    [[nodiscard]] bool isFree() const { return m_row.holder.empty() || m_free; }
     [[nodiscard]] StoreAnswer acquire(int who, const Ask &ask, const RowTime &time);
     [[nodiscard]] StoreAnswer byName(int who, const Ask &ask, const RowTime &time);
     [[nodiscard]] StoreAnswer overwrite(int who, const Ask &ask, const RowTime &time);
@@ -88,6 +97,9 @@ private:
     const LeaseId m_lease;
     const Tokens m_tokens;
     const std::vector<HolderId> m_holders;
+    const Expiry m_expiry;
+    std::uint64_t m_version = 0;
+    bool m_free = false; ///< the last term was given back or cleared
     LeaseRow m_row;
     int m_holder = -1; ///< of the last term
     Duration m_writerWall{};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/sim/sound_client.h"
 
+#include <algorithm>
+
 namespace tenure::sim
 {
 
 SoundClient::SoundClient(const ClientTiming &timing, Plant plant, ClientHost &host)
-    : m_rules{.timing = timing.timing, .drainLimit = 2 * Duration(timing.ttl)}, m_plant(plant), m_host(host)
+    : m_rules{.timing = timing.timing, .drainLimit = 2 * Duration(timing.ttl)}, m_plant(plant), m_expiry(timing.expiry), m_host(host)
 {
 }
 
@@ -36,6 +38,8 @@ void SoundClient::perform(const Action &action)
     ask.nonce = m_state.nonce;
     ask.token = m_state.token;
     ask.ttl = m_rules.timing.ttl();
+    ask.version = m_observed.version;
+    ask.judgedOver = judgesItself() && m_observed.isOver(m_host.now());
     switch (action.verb) {
     case Verb::Acquire:
         ask.kind = Ask::Kind::Acquire;
@@ -55,6 +59,14 @@ void SoundClient::perform(const Action &action)
     m_host.send(ask);
 }
 
+Duration SoundClient::leftOf(const StoreAnswer &answer)
+{
+    const Instant now = m_host.now();
+    if (answer.version != m_observed.version)
+        m_observed = {answer.version, now, answer.ttl};
+    return std::max(Duration::zero(), m_observed.since + m_observed.ttl - now);
+}
+
 void SoundClient::answered(const Ask &ask, const StoreAnswer &answer, Instant sentAt)
 {
     Event event{.request = ask.request, .sentAt = sentAt};
@@ -63,6 +75,14 @@ void SoundClient::answered(const Ask &ask, const StoreAnswer &answer, Instant se
     event.epochBarrier = answer.epochBarrier;
     event.retryIn = answer.retryIn;
     const bool done = answer.outcome == Outcome::Done;
+    std::optional<Duration> remaining = answer.remaining;
+    bool held = answer.held;
+    if (judgesItself()) {
+        remaining = leftOf(answer);
+        held = held && *remaining > Duration::zero();
+        if (!done && !answer.epochBarrier)
+            event.retryIn = remaining;
+    }
     switch (ask.kind) {
     case Ask::Kind::Acquire:
         event.kind = done ? Event::Kind::Granted : Event::Kind::Refused;
@@ -71,8 +91,8 @@ void SoundClient::answered(const Ask &ask, const StoreAnswer &answer, Instant se
             m_serial = answer.serial;
         break;
     case Ask::Kind::Peek:
-        event.kind = answer.held ? Event::Kind::Refused : Event::Kind::Vacant;
-        event.retryIn = answer.remaining;
+        event.kind = held ? Event::Kind::Refused : Event::Kind::Vacant;
+        event.retryIn = remaining;
         break;
     case Ask::Kind::Renew:
     case Ask::Kind::RenewByName:

@@ -27,13 +27,24 @@ public:
 
 private:
     void feed(Event event);
+    [[nodiscard]] bool judgesItself() const { return m_expiry == Expiry::Observed; }
+    /// Expiry::Observed: what is left of the record by one's own clock.
+    [[nodiscard]] Duration leftOf(const StoreAnswer &answer);
     void perform(const Action &action);
 
     const ElectionRules m_rules;
     const Plant m_plant;
+    const Expiry m_expiry;
     ClientHost &m_host;
     ElectionState m_state;
     std::uint64_t m_serial = 0;
+    /// Expiry::Observed: the record as last seen, and since when it has been so.
+    struct Observed {
+        std::uint64_t version = 0;
+        Instant since;
+        Duration ttl{};
+        [[nodiscard]] bool isOver(Instant now) const { return version != 0 && now - since >= ttl; }
+    } m_observed;
 };
 
 } // namespace tenure::sim

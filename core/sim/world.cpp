@@ -28,6 +28,7 @@ ClientTiming clientTiming(const Setup &setup, Plant plant)
     out.deadline = request.renewDeadline.value_or(request.ttl - request.ttl / 5);
     out.retry = setup.retry;
     out.jitter = setup.jitter;
+    out.expiry = setup.expiry;
     return out;
 }
 
@@ -46,7 +47,7 @@ std::vector<HolderId> holdersOf(const Setup &setup)
 World::World(const Setup &setup, const WorldOptions &options)
     : m_setup(setup), m_options(options), m_network(streamOf(options.seed, 1)),
       m_workRandom(streamOf(options.seed, 2)),
-      m_store(std::make_unique<SimStore>(setup.tokens, holdersOf(setup))),
+      m_store(std::make_unique<SimStore>(setup.tokens, holdersOf(setup), setup.expiry)),
       m_queue(std::make_unique<WorkQueue>(setup.work, m_score))
 {
     Random clocks = streamOf(options.seed, 3);
