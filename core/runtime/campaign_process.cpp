@@ -259,6 +259,12 @@ void CampaignProcess::take(const std::string &text)
     }
 }
 
+void CampaignProcess::handOver()
+{
+    if (!holder().empty()) // before it has told that, the signal would end it
+        signal(SIGUSR1);
+}
+
 void CampaignProcess::setCutOff(bool cut)
 {
     if (m_proxy)

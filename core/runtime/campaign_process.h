@@ -43,7 +43,7 @@ public:
     [[nodiscard]] bool isCutOff() const override;
     [[nodiscard]] std::string whyNotCut() const override { return m_whyNotCut; }
     void kill() override { signal(SIGKILL); }
-    void handOver() override { signal(SIGUSR1); }
+    void handOver() override;
     void requestStop() override { signal(SIGTERM); }
     [[nodiscard]] bool stopped() const override;
     [[nodiscard]] ElectorReport report() const override;
