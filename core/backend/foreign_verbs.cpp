@@ -29,6 +29,10 @@ std::string whyNotReleased(const LeaseRecord &record, OperatorVerb verb)
     }
     if (kind == "node heartbeat" || kind == "API server")
         return "This Lease is a sign of life, not an election: nobody else would take it";
+    if (kind == "endpoints" || kind == "configmap") {
+        return "This election is kept in an annotation that its holder rewrites with each renewal: no "
+               "write can be made sure to meet its very term. Restart the holder, the others take over";
+    }
     switch (verb) {
     case OperatorVerb::Ask:
         if (kind == "client-go" && coordinated(record))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/backend/kubernetes/kube_aside.h"
 
+#include "core/backend/kubernetes/kube_legacy.h"
 #include "core/backend/kubernetes/kube_scope.h"
 #include "core/backend/kubernetes/kube_time.h"
 #include "core/base/text.h"
@@ -49,6 +50,11 @@ std::string userOf(Api &api, Instant deadline)
         return {};
     const Json root = Json::parse(answer->body, nullptr, false);
     return text(part(part(root, "status"), "userInfo"), "username");
+}
+
+const char *kindOf(LeaseClass legacy)
+{
+    return legacy == LeaseClass::Endpoints ? "Endpoints" : legacy == LeaseClass::ConfigMap ? "ConfigMap" : "Lease";
 }
 
 /// "get,patch" of those in one resource.
@@ -116,16 +122,18 @@ std::vector<BackendEvent> eventsOf(const std::string &body, std::string_view kin
 Result<LeaseAside> asideOf(Api &api, const LeasePlace &place, Instant deadline)
 {
     LeaseAside aside;
-    std::vector<Deed> deeds{{"get", "leases", place.nameSpace}, {"patch", "leases", place.nameSpace}};
-    for (Deed &deed : deeds)
-        deed.name = place.name;
-    const auto events = api.send(eventsRequest(place), deadline);
+    const LeaseClass legacy = legacyClassOf(place.name);
+    const LeasePlace object{place.nameSpace, isLegacy(legacy) ? place.name.substr(place.name.find('/') + 1) : place.name};
+    const auto events = api.send(eventsRequest(object), deadline);
     if (!events)
         return fail(events.error());
     if (events->status == 200)
-        aside.events = eventsOf(events->body, "Lease");
+        aside.events = eventsOf(events->body, kindOf(legacy));
     else if (events->status == 403)
         aside.noEvents = missingText(std::vector<Deed>{{"list", "events", place.nameSpace}});
+    std::vector<Deed> deeds{{"get", "leases", place.nameSpace, place.name}, {"patch", "leases", place.nameSpace, place.name}};
+    if (isLegacy(legacy))
+        return aside; // looked at only, whatever the rights
     const auto allowed = mayDo(api, deeds, deadline);
     if (!allowed)
         return aside;

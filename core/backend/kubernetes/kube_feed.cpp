@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/backend/kubernetes/kube_feed.h"
 
+#include "core/backend/kubernetes/kube_legacy.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
 
@@ -189,7 +190,7 @@ Result<void> KubeFeed::relist(Channel &channel)
         if (!mine || there.count(key) != 0)
             continue;
         const auto seen = m_view->find(key);
-        if (!seen || !seen->object || !isShown(*seen->object, *m_settings))
+        if (!seen || !seen->object || !isShown(*seen->object, *m_settings) || isLegacy(seen->object->leaseClass))
             continue;
         if (m_view->noteAbsent(key, page.heard) == View::Change::Changed)
             tell(key);

@@ -15,6 +15,8 @@ enum class LeaseClass {
     Election, ///< candidates compete for it
     NodeHeartbeat, ///< kube-node-lease: a kubelet's sign of life
     ApiServer, ///< an API server's identity
+    Endpoints, ///< no Lease at all: an election kept in an annotation, see kube_legacy.h
+    ConfigMap, ///< the same
 };
 
 /// Annotations of ours. A term's annotations count only while `acquired` equals spec.acquireTime: other

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a Lease is told: as a record, with what is odd about it.
+#include "core/backend/kubernetes/kube_legacy.h"
 #include "core/backend/kubernetes/kube_time.h"
-#include "core/backend/kubernetes/kube_view.h"
 
 #include "core/base/text.h"
 #include "core/base/time_text.h"
@@ -25,6 +25,10 @@ const char *kindOf(const LeaseObject &object)
         return "node heartbeat";
     case LeaseClass::ApiServer:
         return "API server";
+    case LeaseClass::Endpoints:
+        return "endpoints";
+    case LeaseClass::ConfigMap:
+        return "configmap";
     case LeaseClass::Election:
         break;
     }
@@ -82,6 +86,8 @@ std::string oddity(const LeaseObject &object, const Seen &seen)
 void addFacts(const LeaseObject &object, const Seen &seen, LeaseRecord &record)
 {
     addFact(record, "namespace", object.nameSpace);
+    if (isLegacy(object.leaseClass))
+        addFact(record, "kept in", "an annotation, as before there were Leases; looked at only, and polled for");
     if (object.held())
         addFact(record, "pod", podOf(object));
     addFact(record, "owner", object.owner);
@@ -161,6 +167,10 @@ LeaseRecord recordOf(
     addFacts(object, seen, record);
     record.note = oddity(object, seen);
     record.raw = object.yaml;
+    for (const std::string &candidate : seen.candidates) {
+        if (record.holder != candidate) // the leader stands, too
+            record.candidates.push_back(candidate);
+    }
     return record;
 }
 

@@ -2,6 +2,7 @@
 #include "core/backend/kubernetes/kube_store.h"
 
 #include "core/backend/kubernetes/kube_aside.h"
+#include "core/backend/kubernetes/kube_legacy.h"
 #include "core/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -21,13 +22,18 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kPage = 500; ///< as kubectl asks for
 constexpr Duration kScopesFresh = 1min;
+constexpr Duration kLegacyEvery = 5min; ///< to find new ones, all objects are gone through
+constexpr std::size_t kMostLegacy = 200; ///< re-read one by one in between
 constexpr Duration kRightsFresh = 5min;
 constexpr Duration kEpochFresh = 30s;
 constexpr Duration kConnectWithin = 3s;
 
-/// "2|token": the third scope, from the server's token on.
-struct Cursor {
-    std::size_t scope = 0;
+} // namespace
+
+/// "2|token": the third place to look, from the server's token on. First come the scopes' Leases, then,
+/// when they are to be searched, their Endpoints and their ConfigMaps.
+struct KubeStore::Cursor {
+    std::size_t place = 0;
     std::string next;
     static Cursor parse(const std::string &text)
     {
@@ -35,14 +41,17 @@ struct Cursor {
         const std::size_t bar = text.find('|');
         if (bar == std::string::npos)
             return out;
-        std::from_chars(text.data(), text.data() + bar, out.scope);
+        std::from_chars(text.data(), text.data() + bar, out.place);
         out.next = text.substr(bar + 1);
         return out;
     }
-    [[nodiscard]] std::string text() const { return std::to_string(scope) + "|" + next; }
+    void step()
+    {
+        if (next.empty())
+            ++place;
+    }
+    [[nodiscard]] std::string text() const { return std::to_string(place) + "|" + next; }
 };
-
-} // namespace
 
 std::vector<Result<Reply>> KubeStore::execute(std::span<const Command> commands, Instant deadline)
 {
@@ -101,29 +110,108 @@ void KubeStore::carryOut(std::vector<std::unique_ptr<Work>> &works, Instant dead
     }
 }
 
-Result<Reply> KubeStore::list(const List &list, Instant deadline)
+Result<void> KubeStore::knowScopes(Instant deadline)
 {
-    if (!m_scopes || BootClock::now() > m_scopesUntil) {
-        auto scopes = scopesOf(m_api, deadline);
-        if (!scopes)
-            return fail(std::move(scopes.error()));
-        m_scopes = *std::move(scopes);
-        m_scopesUntil = BootClock::now() + kScopesFresh;
-    }
-    Cursor cursor = Cursor::parse(list.cursor);
-    Reply reply;
-    if (cursor.scope >= m_scopes->size())
-        return reply;
-    const std::size_t limit = std::clamp<std::size_t>(list.pageSize, 1, kPage);
-    const auto page = leasePage(m_api, *m_view, (*m_scopes)[cursor.scope], cursor.next, limit, deadline);
+    if (m_scopes && BootClock::now() <= m_scopesUntil)
+        return {};
+    auto scopes = scopesOf(m_api, deadline);
+    if (!scopes)
+        return fail(std::move(scopes.error()));
+    m_scopes = *std::move(scopes);
+    m_scopesUntil = BootClock::now() + kScopesFresh;
+    return {};
+}
+
+Result<std::vector<std::string>> KubeStore::leaseKeys(Cursor &cursor, std::size_t limit, Instant deadline)
+{
+    const auto page = leasePage(m_api, *m_view, (*m_scopes)[cursor.place], cursor.next, limit, deadline);
     if (!page) {
         if (page.error().kind == ErrorKind::Denied)
             m_scopes.reset();
         return fail(page.error());
     }
+    std::vector<std::string> keys;
+    for (const LeasePage::Row &row : page->rows)
+        keys.push_back(row.key);
+    cursor.next = page->next;
+    cursor.step();
+    return keys;
+}
+
+/// One page of Endpoints or ConfigMaps. Not to be allowed to look is no error here: rights on Leases
+/// are all that this needs.
+std::vector<std::string> KubeStore::legacyKeys(Cursor &cursor, Instant deadline)
+{
+    const std::size_t places = m_scopes->size();
+    const LeaseClass kind = cursor.place < 2 * places ? LeaseClass::Endpoints : LeaseClass::ConfigMap;
+    const auto response
+        = m_api.send(legacyListRequest(kind, (*m_scopes)[cursor.place % places], cursor.next, kPage), deadline);
+    LegacyPage page;
+    if (response)
+        page = takeLegacyPage(*response, kind, *m_view, m_settings->display);
+    cursor.next = page.next;
+    cursor.step();
+    return page.keys;
+}
+
+/// Those that are known, between two searches.
+void KubeStore::rereadLegacy(Instant deadline)
+{
+    std::vector<LeasePlace> places;
+    std::vector<HttpRequest> requests;
+    for (const std::string &key : m_view->present()) {
+        const std::size_t slash = key.find('/');
+        LeasePlace place{key.substr(0, slash), key.substr(slash + 1)};
+        if (!isLegacy(legacyClassOf(place.name)) || requests.size() >= kMostLegacy)
+            continue;
+        requests.push_back(legacyRequest(place));
+        places.push_back(std::move(place));
+    }
+    const auto responses = m_api.sendAll(requests, deadline);
+    for (std::size_t i = 0; i < responses.size(); ++i) {
+        if (!responses[i] || (responses[i]->status != 200 && responses[i]->status != 404))
+            continue;
+        auto object = legacyOf(responses[i]->body, legacyClassOf(places[i].name), m_settings->display);
+        const bool gone = responses[i]->status == 404 || (!object && object.error().kind == ErrorKind::NotFound);
+        if (gone)
+            (void)m_view->noteAbsent(places[i].key(), Heard::of(*responses[i]));
+        else if (object)
+            (void)m_view->note(*std::move(object), Heard::of(*responses[i]));
+    }
+}
+
+Result<Reply> KubeStore::list(const List &list, Instant deadline)
+{
+    if (auto known = knowScopes(deadline); !known)
+        return fail(std::move(known.error()));
+    Cursor cursor = Cursor::parse(list.cursor);
+    const std::size_t places = m_scopes->size();
+    if (list.cursor.empty())
+        m_candidates.refresh(m_api, *m_view, *m_scopes, deadline);
+    Reply reply;
+    std::vector<std::string> keys;
+    if (cursor.place < places) {
+        auto leases = leaseKeys(cursor, std::clamp<std::size_t>(list.pageSize, 1, kPage), deadline);
+        if (!leases)
+            return fail(std::move(leases.error()));
+        keys = *std::move(leases);
+    } else if (cursor.place < 3 * places) {
+        keys = legacyKeys(cursor, deadline);
+    }
+    const bool search = BootClock::now() >= m_legacyAt;
+    if (cursor.place == places && cursor.next.empty() && !search) {
+        rereadLegacy(deadline);
+        for (std::string &key : m_view->present()) {
+            if (isLegacy(legacyClassOf(std::string_view(key).substr(key.find('/') + 1))))
+                keys.push_back(std::move(key));
+        }
+    }
+    const std::size_t end = search ? 3 * places : places;
+    if (search && cursor.place >= end)
+        m_legacyAt = BootClock::now() + kLegacyEvery;
     const Instant now = BootClock::now();
-    for (const LeasePage::Row &row : page->rows) {
-        const auto seen = m_view->find(row.key);
+    for (const std::string &key : keys) {
+        const auto seen = m_view->find(key);
         if (!seen || !seen->object)
             continue;
         const LeaseId id = idOf(*seen->object, *m_settings);
@@ -131,10 +219,7 @@ Result<Reply> KubeStore::list(const List &list, Instant deadline)
             reply.records.push_back(recordOf(id, *seen, now, Judge::ByAnyClue, ReadDepth::Full));
     }
     reply.serverTime = m_view->serverTime(now);
-    cursor.next = page->next;
-    if (cursor.next.empty())
-        ++cursor.scope;
-    if (!cursor.next.empty() || cursor.scope < m_scopes->size())
+    if (!cursor.next.empty() || cursor.place < end)
         reply.cursor = cursor.text();
     return reply;
 }
@@ -206,6 +291,8 @@ Result<LeaseAside> KubeStore::aside(const LeaseId &lease, Instant deadline)
     const auto place = placeOf(lease, *m_settings);
     if (!place)
         return fail(place.error());
+    if (knowScopes(deadline))
+        m_candidates.refresh(m_api, *m_view, *m_scopes, deadline);
     return asideOf(m_api, *place, deadline);
 }
 

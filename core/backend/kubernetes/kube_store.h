@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/backend/kubernetes/kube_candidates.h"
 #include "core/backend/kubernetes/kube_scope.h"
 
 namespace tenure::kube
@@ -25,7 +26,12 @@ public:
     [[nodiscard]] Result<LeaseAside> aside(const LeaseId &lease, Instant deadline) override;
 
 private:
+    struct Cursor;
     [[nodiscard]] Result<Reply> list(const List &list, Instant deadline);
+    [[nodiscard]] Result<void> knowScopes(Instant deadline);
+    [[nodiscard]] Result<std::vector<std::string>> leaseKeys(Cursor &cursor, std::size_t limit, Instant deadline);
+    [[nodiscard]] std::vector<std::string> legacyKeys(Cursor &cursor, Instant deadline);
+    void rereadLegacy(Instant deadline);
     void carryOut(std::vector<std::unique_ptr<Work>> &works, Instant deadline);
     void readRights(Instant deadline);
 
@@ -36,6 +42,8 @@ private:
     bool m_cutOff = false; ///< a candidate's request got no answer: idle() connects
     std::optional<std::vector<std::string>> m_scopes;
     Instant m_scopesUntil;
+    Candidates m_candidates;
+    Instant m_legacyAt; ///< when all objects are searched for leaders' annotations again
     std::vector<std::string> m_rights; ///< what one may not do, a sentence each
     Instant m_rightsUntil;
     std::string m_epoch;

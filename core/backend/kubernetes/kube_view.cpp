@@ -198,7 +198,18 @@ std::optional<Seen> View::find(const std::string &key) const
 {
     const std::lock_guard lock(m_mutex);
     const auto found = m_leases.find(key);
-    return found == m_leases.end() ? std::nullopt : std::optional(found->second);
+    if (found == m_leases.end())
+        return std::nullopt;
+    Seen seen = found->second;
+    if (const auto standing = m_candidates.find(key); standing != m_candidates.end())
+        seen.candidates = standing->second;
+    return seen;
+}
+
+void View::setCandidates(CandidateMap candidates)
+{
+    const std::lock_guard lock(m_mutex);
+    m_candidates = std::move(candidates);
 }
 
 std::optional<WallTime> View::serverTime(Instant moment) const

@@ -50,11 +50,15 @@ struct Seen {
     Instant notBefore;
     FencingToken highest; ///< token ever seen
     std::uint64_t version = 0; ///< of `object`, or of the deletion
+    std::vector<std::string> candidates; ///< who stands for election, where the server keeps that
 
     /// When the holder's time is up, judged by our own clock since the change was seen; nothing when
     /// nobody holds it. A Lease without a duration lasts `fallback`.
     [[nodiscard]] std::optional<Instant> expiry(Duration fallback) const;
 };
+
+/// Who stands for election, by the key of the lease.
+using CandidateMap = std::map<std::string, std::vector<std::string>>;
 
 /// All that the stores and feeds of one backend have been told of its leases. Changes are recognised by
 /// the resourceVersion, never by a time somebody wrote. Any thread.
@@ -71,6 +75,7 @@ public:
     /// The server has no such Lease. `version`: of the deletion, where it is told.
     Change noteAbsent(const std::string &key, const Heard &heard, std::uint64_t version = 0);
     void noteClock(const Heard &heard);
+    void setCandidates(CandidateMap candidates); ///< all that there are
 
     /// Key: "namespace/name".
     [[nodiscard]] std::optional<Seen> find(const std::string &key) const;
@@ -89,7 +94,8 @@ private:
     void judgeTimes(Seen &seen, const Seen *before, const Heard &heard) const;
 
     mutable std::mutex m_mutex; ///< guards everything below
-    std::map<std::string, Seen> m_leases;
+    std::map<std::string, Seen> m_leases; ///< without candidates
+    CandidateMap m_candidates;
     ServerClock m_clock;
     std::optional<Instant> m_proven;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/backend/kubernetes/kube_work.h"
 
+#include "core/backend/foreign_verbs.h"
+#include "core/backend/kubernetes/kube_legacy.h"
 #include "core/backend/lease_row.h"
 #include "core/base/text.h"
 
@@ -34,6 +36,10 @@ std::optional<Error> problemOf(const Command &command, const Settings &settings)
     limits.floor = std::chrono::seconds(1);
     Command checked = command;
     if (auto *operate = std::get_if<Operate>(&checked)) {
+        LeaseRecord record;
+        record.kind = operate->kind;
+        if (std::string why = whyNotReleased(record, operate->verb); operate->kind == "endpoints" || operate->kind == "configmap")
+            return fail(ErrorKind::Unsupported, std::move(why), settings.display).value();
         if (operate->kind != "tenure" && operate->kind != "client-go") {
             return fail(ErrorKind::Unsupported,
                 "This Lease is a sign of life (" + operate->kind + "), not an election",
@@ -69,7 +75,9 @@ Result<LeasePlace> placeOf(const LeaseId &lease, const Settings &settings)
         }
         place = {id.substr(0, slash), id.substr(slash + 1)};
     }
-    if (isNamespaceName(place.nameSpace) && isLeaseName(place.name))
+    const bool legacy = isLegacy(legacyClassOf(place.name));
+    const std::string name = legacy ? place.name.substr(place.name.find('/') + 1) : place.name;
+    if (isNamespaceName(place.nameSpace) && isLeaseName(name))
         return place;
     return fail(ErrorKind::BadConfig, "\"" + printable(id, 80) + "\" cannot be the name of a Lease",
         settings.display,
@@ -85,7 +93,7 @@ bool isShown(const LeaseObject &object, const Settings &settings)
 {
     if (settings.bareNames || settings.show == Show::All)
         return true;
-    return object.leaseClass == LeaseClass::Election;
+    return object.leaseClass == LeaseClass::Election || isLegacy(object.leaseClass);
 }
 
 std::string leasesPath(const std::string &nameSpace, const std::string &name)
@@ -109,6 +117,10 @@ Work::Work(const Command &command, const Settings &settings, View &view)
         failed(*std::move(problem));
     } else if (!place) {
         failed(std::move(place.error()));
+    } else if (isLegacy(legacyClassOf(place->name)) && !std::holds_alternative<Read>(command)) {
+        failed(fail(ErrorKind::Unsupported, "An election in an annotation is looked at only", settings.display,
+            "Compete for a Lease")
+                   .value());
     } else {
         m_place = *std::move(place);
         m_key = m_place.key();
@@ -136,6 +148,8 @@ std::optional<HttpRequest> Work::next()
     case Stage::Look:
         break;
     }
+    if (isLegacy(legacyClassOf(m_place.name)))
+        return legacyRequest(m_place);
     return jsonRequest("GET", leasesPath(m_place.nameSpace, m_place.name));
 }
 
@@ -256,7 +270,8 @@ void Work::decideRelease(const Release &release, const std::optional<Seen> &seen
 void Work::decideRead(const Read &read, const std::optional<Seen> &seen)
 {
     // While the watch stands, a standby's looks cost the server nothing.
-    if (m_looked || (seen && m_view.live(BootClock::now())))
+    const bool watched = m_view.live(BootClock::now()) && !isLegacy(legacyClassOf(m_place.name));
+    if (m_looked || (seen && watched))
         done(Outcome::Done, read.depth);
 }
 
@@ -312,7 +327,13 @@ void Work::lookAgain()
 
 bool Work::noteObject(const HttpResponse &response)
 {
-    auto object = leaseOf(response.body, m_settings.display);
+    const LeaseClass legacy = legacyClassOf(m_place.name);
+    auto object = isLegacy(legacy) ? legacyOf(response.body, legacy, m_settings.display)
+                                   : leaseOf(response.body, m_settings.display);
+    if (!object && object.error().kind == ErrorKind::NotFound) {
+        m_view.noteAbsent(m_key, Heard::of(response));
+        return true;
+    }
     if (!object) {
         failed(std::move(object.error()));
         return false;
