@@ -2,16 +2,19 @@
 // Candidates of ours and client-go's own contender, each a process with a line of its own, compete for
 // one Lease of a real API server. Each side takes over from the other after a release, a crash, a cut
 // and a stop; there are never two leaders by the boot clock, and every version of the record is as
-// client-go would have written it. The contender's lease lasts 60 s, so what makes it lose without
-// giving back takes a minute each: only with TENURE_KUBE_MINUTES=n, which goes on for so long.
+// client-go would have written it. The contender waits for 60 s whatever the record says, and its own
+// lease lasts as long: what is not given back takes a minute each between the sides, and is tried only
+// with TENURE_KUBE_MINUTES=n, which goes on for at least so long.
 #include "core/backend/kubernetes/kube_time.h"
 #include "core/net/tcp_proxy.h"
 #include "kube_history.h"
 
+#include <QCoreApplication>
 #include <QProcess>
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 using namespace tenure;
@@ -32,6 +35,12 @@ enum class Fault {
     Cut, ///< its line is dead, and stays so until another leads
     Stop, ///< SIGSTOP until another leads
 };
+
+const char *nameOf(Fault fault)
+{
+    static constexpr std::array kNames{"a request to end", "a kill", "a cut line", "a stop"};
+    return kNames[static_cast<std::size_t>(fault)];
+}
 
 /// Who led from when to when, by the boot clock.
 struct Claim {
@@ -75,7 +84,7 @@ public:
 
     [[nodiscard]] Side side() const { return m_side; }
     [[nodiscard]] bool is(const std::string &holder) const { return holder == m_id || holder.starts_with(m_id + "-") || holder.starts_with(m_id + "#"); }
-    [[nodiscard]] bool running() { return process().state() == QProcess::Running; }
+    [[nodiscard]] bool running() { return process().state() != QProcess::NotRunning; }
     void cutOff(bool off) { m_proxy.setMode(off ? TcpProxy::Mode::HalfOpen : TcpProxy::Mode::Pass); }
     void signal(int number) { ::kill(static_cast<pid_t>(process().processId()), number); }
     /// It is told to stop, or dead, from now on.
@@ -178,7 +187,7 @@ private:
     void join(Side side);
     void leave(Contestant &gone, int number);
     void refill();
-    void handOver(Side from, Fault fault);
+    void handOver(Side from, Fault fault, Side to);
     Contestant *leader();
     bool leads(Side side);
     void judgeClaims();
@@ -246,29 +255,29 @@ bool TstKubeContention::leads(Side side)
     return now != nullptr && now->side() == side;
 }
 
-/// The leader of one side meets `fault`, the rest of its side is cut off: the other side takes over.
-void TstKubeContention::handOver(Side from, Fault fault)
+/// The leader of one side meets `fault`, and somebody of `to` takes over; if that is the other side, the
+/// rest of its own is cut off meanwhile.
+void TstKubeContention::handOver(Side from, Fault fault, Side to)
 {
-    const Side to = from == Side::Ours ? Side::Theirs : Side::Ours;
     refill();
-    QTRY_VERIFY_WITH_TIMEOUT(leads(from), kWaitMs);
+    QTRY_VERIFY2_WITH_TIMEOUT(leads(from), m_history->holder().c_str(), kWaitMs);
     Contestant *victim = leader();
-    for (const auto &one : m_crowd) {
-        if (one->side() == from && one.get() != victim)
-            one->cutOff(true);
-    }
+    qInfo("%s meets %s", victim->id().c_str(), nameOf(fault));
     const bool gone = fault == Fault::Terminate || fault == Fault::Kill;
+    for (const auto &one : m_crowd)
+        one->cutOff(from != to && one->side() == from && (one.get() != victim || fault == Fault::Cut));
+    victim->cutOff(fault == Fault::Cut);
     if (gone) {
         leave(*victim, fault == Fault::Kill ? SIGKILL : SIGTERM);
         join(from);
-        m_crowd.back()->cutOff(true);
-    } else if (fault == Fault::Cut) {
-        victim->cutOff(true);
-    } else {
+        m_crowd.back()->cutOff(from != to);
+        victim = nullptr;
+    } else if (fault == Fault::Stop) {
         victim->signal(SIGSTOP);
     }
-    QTRY_VERIFY_WITH_TIMEOUT(leads(to), kWaitMs);
-    (to == Side::Ours ? m_toOurs : m_toTheirs) += 1;
+    QTRY_VERIFY2_WITH_TIMEOUT(leads(to) && leader() != victim, m_history->holder().c_str(), kWaitMs);
+    if (from != to)
+        (to == Side::Ours ? m_toOurs : m_toTheirs) += 1;
     if (fault == Fault::Stop)
         victim->signal(SIGCONT);
     for (const auto &one : m_crowd)
@@ -281,6 +290,7 @@ void TstKubeContention::refill()
     for (std::size_t i = m_crowd.size(); i-- > 0;) {
         if (m_crowd[i]->side() == Side::Ours || m_crowd[i]->running())
             continue;
+        qInfo("%s has ended", m_crowd[i]->id().c_str());
         leave(*m_crowd[i], SIGKILL);
         join(Side::Theirs);
     }
@@ -297,14 +307,22 @@ void TstKubeContention::neverTwoLeaders()
     join(Side::Theirs);
     join(Side::Ours);
     join(Side::Ours);
-    std::vector<std::pair<Side, Fault>> plan{{Side::Theirs, Fault::Terminate}, {Side::Ours, Fault::Kill},
-        {Side::Theirs, Fault::Terminate}, {Side::Ours, Fault::Stop}};
+    struct Step {
+        Side from;
+        Fault fault;
+        Side to;
+    };
+    using enum Side;
+    std::vector<Step> plan{{Theirs, Fault::Terminate, Ours}, {Ours, Fault::Kill, Ours}, {Ours, Fault::Terminate, Theirs},
+        {Theirs, Fault::Terminate, Ours}, {Ours, Fault::Stop, Ours}, {Ours, Fault::Cut, Ours}};
     if (minutes > 0) {
-        plan.insert(plan.end(), {{Side::Theirs, Fault::Kill}, {Side::Ours, Fault::Cut}, {Side::Theirs, Fault::Cut},
-                                    {Side::Ours, Fault::Terminate}, {Side::Theirs, Fault::Stop}, {Side::Ours, Fault::Kill}});
+        plan.insert(plan.end(), {{Ours, Fault::Kill, Theirs}, {Theirs, Fault::Kill, Ours}, {Ours, Fault::Stop, Theirs},
+                                    {Theirs, Fault::Stop, Ours}, {Ours, Fault::Cut, Theirs}, {Theirs, Fault::Cut, Ours}});
     }
-    for (std::size_t i = 0; (i < plan.size() || BootClock::now() < until) && !QTest::currentTestFailed(); ++i)
-        handOver(plan[i % plan.size()].first, plan[i % plan.size()].second);
+    for (std::size_t i = 0; (i < plan.size() || BootClock::now() < until) && !QTest::currentTestFailed(); ++i) {
+        const Step &step = plan[i % plan.size()];
+        handOver(step.from, step.fault, step.to);
+    }
     while (!m_crowd.empty())
         leave(*m_crowd.front(), SIGTERM);
     judgeClaims();
@@ -373,5 +391,12 @@ void TstKubeContention::judgeRecord()
     }
 }
 
-QTEST_GUILESS_MAIN(TstKubeContention)
+int main(int argc, char **argv)
+{
+    qputenv("QTEST_FUNCTION_TIMEOUT", "86400000"); // it lasts as long as it was asked to
+    const QCoreApplication app(argc, argv);
+    TstKubeContention test;
+    return QTest::qExec(&test, argc, argv);
+}
+
 #include "tst_kube_contention.moc"
