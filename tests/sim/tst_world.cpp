@@ -63,6 +63,8 @@ class TestWorld : public QObject
     Q_OBJECT
 private Q_SLOTS:
     void promisesHoldInEveryWorld();
+    void promisesHoldByObservedChange();
+    void observedChangeIsLaterThanTheStoresClock();
     void plantedFaultIsFound_data();
     void plantedFaultIsFound();
     void quietWorldHasOneTerm();
@@ -95,6 +97,44 @@ void TestWorld::promisesHoldInEveryWorld()
     // A search that breaks nothing proves nothing: these worlds were in trouble and recovered.
     QVERIFY(terms > static_cast<std::int64_t>(5 * runs));
     QVERIFY(faults > 15 * runs);
+}
+
+/// As on Kubernetes: the store knows no time, and each candidate counts by a clock of its own rate.
+void TestWorld::promisesHoldByObservedChange()
+{
+    std::int64_t terms = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        Setup setup = chaosOf(seed);
+        setup.expiry = Expiry::Observed;
+        const RunResult result = runOnce(setup, {.seed = seed});
+        QVERIFY2(result.violation.empty(), qPrintable(QStringLiteral("seed %1: %2").arg(seed).arg(QString::fromStdString(result.violation))));
+        terms += result.score[Metric::Terms];
+    }
+    QVERIFY(terms > 1500);
+    // And a wrong rule is found here as well.
+    std::uint64_t found = 0;
+    for (std::uint64_t seed = 1; seed <= 1000 && found == 0; ++seed) {
+        Setup setup = chaosOf(seed);
+        setup.expiry = Expiry::Observed;
+        if (!runOnce(setup, {.seed = seed, .plant = Plant::ValidityFromReply}).violation.empty())
+            found = seed;
+    }
+    QVERIFY2(found > 0, "a thousand seeds did not find validity counted from the answer");
+}
+
+void TestWorld::observedChangeIsLaterThanTheStoresClock()
+{
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        Setup setup = quiet();
+        setup.steps = {stepAt(10s, Step::Verb::Crash, "leader")};
+        const Scorecard byServer = runOnce(setup, {.seed = seed}).score;
+        setup.expiry = Expiry::Observed;
+        const Scorecard observed = runOnce(setup, {.seed = seed}).score;
+        QCOMPARE(observed[Metric::Transitions], 1);
+        QVERIFY(observed[Metric::LongestGap] > byServer[Metric::LongestGap]);
+        // Later by at most the time between two looks.
+        QVERIFY(observed[Metric::TakeoverLag] < Duration(2100ms).count());
+    }
 }
 
 void TestWorld::plantedFaultIsFound_data()

@@ -61,6 +61,7 @@ class TestScenario : public QObject
 private Q_SLOTS:
     void readsAllParts();
     void readsPlainLines();
+    void observedChangeIsForSoundClients();
     void mistakes_data();
     void mistakes();
     void allMistakesAtOnce();
@@ -112,6 +113,16 @@ void TestScenario::readsPlainLines()
     QVERIFY(parsed.problems.empty());
     QCOMPARE(parsed.scenario.runs.size(), 1U);
     QCOMPARE(parsed.scenario.runs[0].variant, std::string("fencing on"));
+}
+
+void TestScenario::observedChangeIsForSoundClients()
+{
+    const ParsedScenario sound = parseScenario("set ttl=6s clock=observed\nspawn A B\n");
+    QVERIFY(sound.problems.empty());
+    QCOMPARE(sound.scenario.runs[0].expiry, Expiry::Observed);
+    const ParsedScenario specimen = parseScenario("set ttl=6s clock=observed\nspawn A B client=client_clock\n");
+    QCOMPARE(specimen.problems.size(), 1U);
+    QVERIFY(specimen.problems[0].text().find("clock=observed is for sound clients only") != std::string::npos);
 }
 
 void TestScenario::mistakes_data()
