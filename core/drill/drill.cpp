@@ -207,20 +207,21 @@ std::optional<Error> Drill::act(const Seen &seen)
     }
 }
 
-/// Looks as often as the store answers until another term stands there.
-void Drill::measure(DrillRound &round, const Seen &start, Instant acted, const std::atomic<bool> &cancel)
+/// Looks as often as the store answers until another term stands there, or it is over.
+void Drill::measure(DrillRound &round, const Seen &start, Instant acted, const std::function<bool()> &over)
 {
     const Duration ttl = start.record.ttl ? Duration(*start.record.ttl) : Duration(15s);
     const Instant until = acted + 2 * ttl + m_plan.hold + m_plan.maxGap + 10s;
-    Instant lastOld = m_plan.act == DrillAct::Ask ? start.middle() : acted;
-    while (!cancel && m_clock.now() < until) {
+    // A frozen or killed holder stands in the record until its ttl has run out: counted from the act.
+    Instant lastOld = onOwn(m_plan.act) ? acted : start.middle();
+    while (!over() && m_clock.now() < until) {
         const Result<Seen> seen = look();
         if (!seen) {
             std::this_thread::sleep_for(kIdleLook);
             continue;
         }
         const bool old = seen->record.holder && sameTerm(seen->record, start.record);
-        if (old && m_plan.act == DrillAct::Ask)
+        if (old && !onOwn(m_plan.act))
             lastOld = seen->middle();
         if (seen->record.holder && !old) {
             round.to = *seen->record.holder;
@@ -240,7 +241,7 @@ void Drill::measure(DrillRound &round, const Seen &start, Instant acted, const s
         std::this_thread::sleep_for(kLookEvery);
     }
     round.gap = m_clock.now() - lastOld;
-    round.sentence = cancel ? "interrupted" : "nobody took over within " + durationText(round.gap);
+    round.sentence = over() ? "interrupted" : "nobody took over within " + durationText(round.gap);
 }
 
 Result<DrillRound> Drill::round(const std::atomic<bool> &cancel)
@@ -253,11 +254,19 @@ Result<DrillRound> Drill::round(const std::atomic<bool> &cancel)
     out.fromToken = start->record.token;
     out.ttl = start->record.ttl.value_or(0ms);
     out.at = m_clock.wall();
-    const Instant asked = m_clock.now();
-    if (auto problem = act(*start))
+    // Looked at while it acts, so that the moment of the write itself is seen and not that of the request.
+    std::optional<Error> problem;
+    std::atomic<bool> refused = false;
+    {
+        const Instant acted = m_clock.now();
+        const std::jthread actor([&] {
+            problem = act(*start);
+            refused = problem.has_value();
+        });
+        measure(out, *start, acted, [&] { return cancel || refused; });
+    }
+    if (problem)
         return fail(std::move(*problem));
-    // The write was carried out somewhere between; from the earlier end the gap is never told too short.
-    measure(out, *start, asked, cancel);
     return out;
 }
 

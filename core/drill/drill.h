@@ -48,7 +48,9 @@ struct DrillRound {
     FencingToken toToken;
     WallTime at; ///< of the act, for display
     Duration ttl{}; ///< granted to the holder before
-    Duration gap{}; ///< without a leader: from the act, or from the last look at the old holder (ask), to the first at the next
+    /// Without a leader: from the last look at the old holder (one that is frozen or killed: from the
+    /// act) to the first at the next.
+    Duration gap{};
     Duration uncertainty{}; ///< of the gap: half a look
     Duration toTaken{}; ///< from the act to the first look at the next holder
     bool reacquired = false; ///< the same holder came back
@@ -99,7 +101,7 @@ private:
     [[nodiscard]] ReleasePlan releaseOf(const LeaseRecord &record) const; ///< for Ask, Hold and Clear
     [[nodiscard]] std::optional<DrillCheck> checkRights(const LeaseRecord &record);
     [[nodiscard]] Result<std::uint64_t> ownLeader(const LeaseRecord &record) const;
-    void measure(DrillRound &round, const Seen &start, Instant acted, const std::atomic<bool> &cancel);
+    void measure(DrillRound &round, const Seen &start, Instant acted, const std::function<bool()> &over);
     void restore(); ///< own instances run again
     [[nodiscard]] bool cleanUp();
 
