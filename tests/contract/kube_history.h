@@ -61,6 +61,13 @@ public:
         const std::lock_guard lock(m_mutex);
         return m_versions.back().holder();
     }
+    /// The last version is a renewal of the holder before.
+    [[nodiscard]] bool renewed() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_versions.size() > 1 && !m_versions.back().holder().empty()
+            && m_versions.back().holder() == m_versions[m_versions.size() - 2].holder();
+    }
 
 private:
     void watch(const HttpRequest &request)

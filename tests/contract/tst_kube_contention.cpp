@@ -262,6 +262,8 @@ void TstKubeContention::handOver(Side from, Fault fault, Side to)
     refill();
     QTRY_VERIFY2_WITH_TIMEOUT(leads(from), m_history->holder().c_str(), kWaitMs);
     Contestant *victim = leader();
+    // It leads for real: it has renewed.
+    QTRY_VERIFY2_WITH_TIMEOUT(m_history->renewed(), victim->id().c_str(), kWaitMs);
     qInfo("%s meets %s", victim->id().c_str(), nameOf(fault));
     const bool gone = fault == Fault::Terminate || fault == Fault::Kill;
     for (const auto &one : m_crowd)
