@@ -76,7 +76,7 @@ private Q_SLOTS:
                 for (int cell = 0; cell < table->columnCount(); ++cell) {
                     const QTableWidgetItem *item = table->item(row, cell);
                     const int needs = QFontMetrics(item->font()).horizontalAdvance(item->text());
-                    QVERIFY2(needs <= table->columnWidth(cell), qPrintable(QStringLiteral("%1: \"%2\" needs %3 px, its column has %4")
+                    QVERIFY2(needs + 6 <= table->columnWidth(cell), qPrintable(QStringLiteral("%1: \"%2\" needs %3 px, its column has %4")
                         .arg(code, item->text()).arg(needs).arg(table->columnWidth(cell))));
                 }
             }
@@ -93,7 +93,7 @@ private Q_SLOTS:
         auto *right = m_lab->columns()[1];
         QVERIFY(left->findChild<QLabel *>(QStringLiteral("story"))->text().contains(QStringLiteral("with token")));
         QVERIFY(!left->findChild<QLabel *>(QStringLiteral("story"))->isHidden());
-        QVERIFY(right->findChild<QLabel *>(QStringLiteral("story"))->isHidden());
+        QVERIFY(right->findChild<QLabel *>(QStringLiteral("story"))->text().contains(QStringLiteral("came late with token")));
         shoot("sim-d11");
     }
 

@@ -118,7 +118,7 @@ private Q_SLOTS:
         shoot("trainee-revealed");
         trainee()->close();
         QTRY_VERIFY(!trainee());
-        QVERIFY(m_lab->findChild<QPushButton *>(QStringLiteral("nextCard"))->isHidden());
+        QVERIFY(m_lab->findChild<TrainingBar *>()->isHidden());
         m_lab->seek(1s);
     }
 

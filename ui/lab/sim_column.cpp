@@ -54,6 +54,14 @@ QString beliefWords(const NodeView &view)
     return SimColumn::tr("● LEADER %1").arg(text(view.validFor));
 }
 
+/// A token made of the time is longer than anybody reads: its end tells two apart.
+QString tokenWords(FencingToken token)
+{
+    constexpr int kRead = 8;
+    const QString all = QString::number(token.value);
+    return all.size() > kRead ? QStringLiteral("…") + all.right(kRead) : all;
+}
+
 /// What is wrong with it, if anything: first that it does not run.
 QString faultWords(const NodeView &view)
 {
@@ -71,6 +79,18 @@ QString faultWords(const NodeView &view)
     if (view.ratePpm < 990'000 || view.ratePpm > 1'010'000)
         out += SimColumn::tr("runs at %1×").arg(static_cast<double>(view.ratePpm) / 1e6);
     return out.join(QStringLiteral(", "));
+}
+
+/// The last late write that the resource refused; empty when there was none.
+QString refusalOf(const sim::World &world)
+{
+    for (auto event = world.log().rbegin(); event != world.log().rend(); ++event) {
+        if (event->kind != sim::LogEvent::Kind::Rejected || event->node < 0 || event->item < 0)
+            continue;
+        return SimColumn::tr("⊘ item %1: %2 came late with token %3 and was refused").arg(event->item + 1)
+            .arg(shown(world.names()[static_cast<std::size_t>(event->node)])).arg(event->token.value);
+    }
+    return {};
 }
 
 /// "fencing off", and what the clients are where they are specimens: "by its own clock (client_clock)".
@@ -116,10 +136,12 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
     if (setup.instances.size() <= kMostRows)
         m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_table->setMinimumWidth(0);
-    const int em = fontMetrics().averageCharWidth();
-    const std::array widths{9, 19, 9, 7};
-    for (std::size_t i = 0; i < widths.size(); ++i)
-        m_table->setColumnWidth(static_cast<int>(i), widths[i] * em);
+    // The longest that each of them says; what is wrong has all the rest.
+    const QString token = setup.tokens == sim::Tokens::Time ? tokenWords(FencingToken{1'750'000'000'000'000}) : tr("Token");
+    const std::array longest{tr("Instance"), tr("● LEADER, no end"), tr("item 888"), token};
+    const QFontMetrics metrics(theme.font(FontRole::Strong));
+    for (std::size_t i = 0; i < longest.size(); ++i)
+        m_table->setColumnWidth(static_cast<int>(i), metrics.horizontalAdvance(longest[i]) + 5 * theme.unit());
     const int rows = static_cast<int>(std::min(setup.instances.size(), kMostRows));
     m_table->setFixedHeight(theme.rowHeight() * (rows + 1) + theme.unit() * 5);
     m_lanes = new SimLanes(theme);
@@ -147,9 +169,10 @@ void SimColumn::refresh()
     showInstances();
     m_lanes->show(m_player.world());
     m_work->show(m_player.world());
-    m_story->setText(m_work->story().isEmpty() ? QString() : tr("✖ %1").arg(m_work->story()));
-    m_story->setVisible(!m_work->story().isEmpty());
-    setTone(m_story, Tone::Critical);
+    const bool twice = !m_work->story().isEmpty();
+    m_story->setText(twice ? tr("✖ %1").arg(m_work->story()) : refusalOf(m_player.world()));
+    m_story->setVisible(!m_story->text().isEmpty());
+    setTone(m_story, twice ? Tone::Critical : Tone::Info);
     showScore();
 }
 
@@ -169,6 +192,8 @@ void SimColumn::showStore()
         line += tr("\nConsole: ◌ STALE, no news for %1").arg(text(console.age));
     else if (console.on)
         line += console.holder < 0 ? tr("\nConsole: ▲ VACANT") : tr("\nConsole: ● HELD by %1").arg(shown(world.names()[static_cast<std::size_t>(console.holder)]));
+    if (console.on && !console.stale && console.holder != store.holder)
+        line += tr("  ✖ mistaken");
     m_store->setText(line);
     setTone(m_store, store.holder < 0 ? Tone::Critical : Tone::Normal);
 }
@@ -184,7 +209,7 @@ void SimColumn::showInstances()
         const NodeView &view = nodes[static_cast<std::size_t>(row)];
         const QString work = view.item >= 0 ? tr("item %1").arg(view.item + 1) : view.works ? tr("yes") : QStringLiteral("–");
         const std::array<QString, Columns> texts{shown(view.name), beliefWords(view), work,
-            view.token ? QString::number(view.token.value) : QStringLiteral("–"), faultWords(view)};
+            view.token ? tokenWords(view.token) : QStringLiteral("–"), faultWords(view)};
         const bool mistaken = (view.claims || view.works) != (store.holder == row);
         for (int column = 0; column < Columns; ++column) {
             QTableWidgetItem *item = m_table->item(row, column);

@@ -69,7 +69,14 @@ SimLab::SimLab(const Theme &theme, QWidget *parent) : QWidget(parent), m_theme(t
     scroll->setWidget(place);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
-    middle->addWidget(scroll, 1);
+    auto *right = new QVBoxLayout;
+    auto *legend = new QLabel(tr("Lanes: outline, believes to lead · filled, does leader's work · hatched, stands still · ✖ late write accepted · ⊘ late write refused · † crashed    "
+                                 "Tiles: filled, done · 2, done twice · framed, in hand"));
+    legend->setWordWrap(true);
+    setTone(legend, Tone::Muted);
+    right->addWidget(scroll, 1);
+    right->addWidget(legend);
+    middle->addLayout(right, 1);
     all->addLayout(middle, 1);
     connect(&m_timer, &QTimer::timeout, this, &SimLab::advance);
     connect(&theme, &Theme::changed, this, &SimLab::refresh);
@@ -118,6 +125,9 @@ QWidget *SimLab::buildHead()
     row->addWidget(m_seedBox);
     row->addWidget(m_title);
     row->addStretch();
+    auto *trainee = button(tr("Trainee window"), tr("A second window that shows neither beliefs nor faults; questions and actions are there"), "openTrainee");
+    connect(trainee, &QPushButton::clicked, this, [this] { m_training->openTrainee(); });
+    row->addWidget(trainee);
     m_teach = new QLabel;
     m_teach->setObjectName(QStringLiteral("teach"));
     m_teach->setWordWrap(true);

@@ -137,7 +137,7 @@ void SimLanes::show(const sim::World &world)
     update();
 }
 
-int SimLanes::laneHeight() const { return fontMetrics().height() * 3 / 2 + m_theme.unit(); }
+int SimLanes::laneHeight() const { return fontMetrics().height() * 2 + m_theme.unit(); }
 
 int SimLanes::labels() const
 {

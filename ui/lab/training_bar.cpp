@@ -20,10 +20,6 @@ TrainingBar::TrainingBar(const Theme &theme, SimLab &lab) : m_theme(theme), m_la
     setObjectName(QStringLiteral("training"));
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins({});
-    m_open = new QPushButton(tr("Trainee window"));
-    m_open->setObjectName(QStringLiteral("openTrainee"));
-    m_open->setToolTip(tr("A second window that shows neither beliefs nor faults; questions and actions are there"));
-    connect(m_open, &QPushButton::clicked, this, &TrainingBar::openTrainee);
     m_next = new QPushButton(tr("Next card"));
     m_next->setObjectName(QStringLiteral("nextCard"));
     m_next->setToolTip(tr("Asks the trainee the next question now"));
@@ -35,13 +31,13 @@ TrainingBar::TrainingBar(const Theme &theme, SimLab &lab) : m_theme(theme), m_la
         if (m_trainee)
             m_trainee->setRevealed(on);
     });
-    m_mark = new QPushButton(tr("Bookmark"));
-    m_mark->setObjectName(QStringLiteral("bookmark"));
-    m_mark->setToolTip(tr("Remembers this moment of the run"));
+    auto *mark = new QPushButton(tr("Bookmark"));
+    mark->setObjectName(QStringLiteral("bookmark"));
+    mark->setToolTip(tr("Remembers this moment of the run"));
     m_marks = new QComboBox;
     m_marks->setObjectName(QStringLiteral("bookmarks"));
     m_marks->setAccessibleName(tr("Bookmarks"));
-    connect(m_mark, &QPushButton::clicked, this, [this] {
+    connect(mark, &QPushButton::clicked, this, [this] {
         m_bookmarks.push_back(m_lab.now());
         m_marks->addItem(tr("T+ %1").arg(text(m_lab.now())));
         showState();
@@ -53,7 +49,7 @@ TrainingBar::TrainingBar(const Theme &theme, SimLab &lab) : m_theme(theme), m_la
     m_result = new QLabel;
     m_result->setObjectName(QStringLiteral("traineeResult"));
     setTone(m_result, Tone::Muted);
-    for (QWidget *one : std::initializer_list<QWidget *>{m_open, m_next, m_reveal, m_mark, m_marks, m_result})
+    for (QWidget *one : std::initializer_list<QWidget *>{m_next, m_reveal, mark, m_marks, m_result})
         row->addWidget(one);
     row->addStretch();
     forget();
@@ -118,10 +114,7 @@ void TrainingBar::showState()
 {
     const bool on = m_trainee != nullptr;
     m_next->setEnabled(on && m_asked < m_lab.scenario().cards.size());
-    m_next->setVisible(on);
-    m_reveal->setVisible(on);
-    m_mark->setVisible(on);
-    m_marks->setVisible(on);
+    setVisible(on);
     m_marks->setEnabled(!m_bookmarks.empty());
     m_result->setText(on ? m_trainee->resultText() : QString());
 }

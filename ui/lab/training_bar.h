@@ -20,7 +20,7 @@ class SimLab;
 class Theme;
 
 /// What a trainer has beside the lab itself: the trainee's window, the next card at any moment, bookmarks
-/// to come back to, and how the trainee fares. Belongs to its lab.
+/// to come back to, and how the trainee fares. Hidden while there is none. Belongs to its lab.
 class TrainingBar final : public QWidget
 {
     Q_OBJECT
@@ -42,7 +42,7 @@ private:
     QPointer<TraineeWindow> m_trainee;
     std::size_t m_asked = 0; ///< cards of the scenario
     std::vector<Duration> m_bookmarks;
-    QPushButton *m_open = nullptr, *m_next = nullptr, *m_mark = nullptr;
+    QPushButton *m_next = nullptr;
     QComboBox *m_marks = nullptr;
     QCheckBox *m_reveal = nullptr;
     QLabel *m_result = nullptr;

@@ -45,7 +45,20 @@ QString WorkGrid::storyOf(std::size_t item) const
     return tr("item %1: done by %2").arg(item + 1).arg(effects.join(tr(", then by ")));
 }
 
-int WorkGrid::pitch() const { return m_theme.unit() * 7 / 2; }
+/// As large as lets all of them stand in a few rows.
+int WorkGrid::pitch() const
+{
+    constexpr int kRows = 6;
+    const int least = m_theme.unit() * 7 / 2;
+    const int most = m_theme.unit() * 6;
+    const int items = static_cast<int>(m_items.size());
+    for (int pitch = most; pitch > least; --pitch) {
+        if (items <= std::max(1, width() / pitch) * kRows)
+            return pitch;
+    }
+    return least;
+}
+
 int WorkGrid::columns() const { return std::max(1, width() / pitch()); }
 
 QSize WorkGrid::sizeHint() const
@@ -63,6 +76,9 @@ void WorkGrid::resizeEvent(QResizeEvent *event)
 void WorkGrid::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
+    QFont number = font();
+    number.setPixelSize(std::max(6, pitch() - 5));
+    painter.setFont(number);
     for (std::size_t i = 0; i < m_items.size(); ++i) {
         const int at = static_cast<int>(i);
         const QRect tile(at % columns() * pitch(), at / columns() * pitch(), pitch() - 2, pitch() - 2);
