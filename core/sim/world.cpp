@@ -313,6 +313,8 @@ void World::atStore(std::uint64_t place)
     if (after.serial > before.serial)
         noteGrant(node, before);
     const bool ended = before.holder >= 0 && after.holder < 0;
+    if (before.holder < 0 && after.holder >= 0)
+        m_endNoted = false; // also when a term goes on that had run out (Expiry::Observed)
     m_truth = after;
     if (ended) {
         noteEnd(m_now);

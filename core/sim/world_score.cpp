@@ -191,7 +191,9 @@ void World::checkWrite(
         m_nodes[static_cast<std::size_t>(node.index)]->excused = true; // its own wish
     if (node.kind != ClientKind::Sound)
         return;
-    const bool own = before.holder >= 0 && before.nonce == packet.ask.nonce;
+    // Where nobody's clock rules, a term goes on until another takes it over.
+    const bool stands = before.holder >= 0 || m_setup.expiry == Expiry::Observed;
+    const bool own = stands && before.nonce == packet.ask.nonce;
     switch (packet.ask.kind) {
     case Ask::Kind::Renew:
     case Ask::Kind::RenewByName:
