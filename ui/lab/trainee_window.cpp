@@ -215,7 +215,7 @@ void TraineeWindow::hint()
 QString TraineeWindow::resultText() const
 {
     const double mean = m_card->answersGiven() > 0 ? static_cast<double>(m_answerMs) / 1000 / m_card->answersGiven() : 0;
-    return tr("Trainee: %1 of %2 cards right, %3 s each · %4 actions · %5 hints").arg(m_card->right()).arg(m_card->answersGiven())
+    return tr("Trainee: %1 of %2 cards right, %3 s each · actions %4 · hints %5").arg(m_card->right()).arg(m_card->answersGiven())
         .arg(mean, 0, 'f', 1).arg(m_actions).arg(m_hints);
 }
 

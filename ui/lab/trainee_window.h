@@ -35,7 +35,7 @@ public:
     void refresh();
     /// Another run: nothing was asked or done yet.
     void forget();
-    [[nodiscard]] QString resultText() const; ///< "2 of 3 cards right, 4.1 s each, 1 action, 1 hint"
+    [[nodiscard]] QString resultText() const; ///< "2 of 3 cards right, 4.1 s each · actions 1 · hints 0"
 
 Q_SIGNALS:
     void answered(); ///< resultText() says how

@@ -62,7 +62,10 @@ void TrainingBar::openTrainee()
         m_trainee->setAttribute(Qt::WA_DeleteOnClose);
         connect(m_trainee, &TraineeWindow::answered, this, &TrainingBar::showState);
         connect(m_trainee, &TraineeWindow::goOn, &m_lab, &SimLab::play);
-        connect(m_trainee, &QObject::destroyed, this, &TrainingBar::showState);
+        connect(m_trainee, &QObject::destroyed, this, [this] {
+            m_trainee.clear(); // a widget tells of it before its pointers know
+            showState();
+        });
     }
     m_trainee->setRevealed(m_reveal->isChecked());
     m_trainee->show();

@@ -31,6 +31,7 @@ void WorkGrid::show(const sim::World &world)
             m_story = storyOf(i);
     }
     setVisible(!m_items.empty());
+    fit();
     update();
 }
 
@@ -70,7 +71,14 @@ QSize WorkGrid::sizeHint() const
 void WorkGrid::resizeEvent(QResizeEvent *event)
 {
     if (event->oldSize().width() != width())
-        updateGeometry();
+        fit();
+}
+
+void WorkGrid::fit()
+{
+    const int height = sizeHint().height();
+    if (minimumHeight() != height)
+        setFixedHeight(height);
 }
 
 void WorkGrid::paintEvent(QPaintEvent *)

@@ -33,6 +33,7 @@ private:
     [[nodiscard]] QString storyOf(std::size_t item) const;
     [[nodiscard]] int columns() const;
     [[nodiscard]] int pitch() const;
+    void fit(); ///< as high as its rows
 
     const Theme &m_theme;
     std::vector<sim::WorkItem> m_items;
