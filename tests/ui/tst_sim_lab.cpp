@@ -78,6 +78,8 @@ private Q_SLOTS:
                     const int needs = QFontMetrics(item->font()).horizontalAdvance(item->text());
                     QVERIFY2(needs + 6 <= table->columnWidth(cell), qPrintable(QStringLiteral("%1: \"%2\" needs %3 px, its column has %4")
                         .arg(code, item->text()).arg(needs).arg(table->columnWidth(cell))));
+                    QVERIFY2(table->columnViewportPosition(cell) + needs + 6 <= table->viewport()->width(),
+                        qPrintable(QStringLiteral("%1: \"%2\" is cut off at the border").arg(code, item->text())));
                 }
             }
         }

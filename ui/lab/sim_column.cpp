@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace tenure::ui
 {
@@ -69,7 +70,7 @@ QString faultWords(const NodeView &view)
     if (view.life != NodeView::Life::Running)
         out += lifeWord(view.life);
     if (view.toStoreCut && view.fromStoreCut)
-        out += SimColumn::tr("✖ cut from store");
+        out += SimColumn::tr("✖ cut off");
     else if (view.toStoreCut || view.fromStoreCut)
         out += view.toStoreCut ? SimColumn::tr("requests lost") : SimColumn::tr("answers lost");
     if (view.queueCut)
@@ -77,7 +78,7 @@ QString faultWords(const NodeView &view)
     if (view.wallSkew != Duration::zero())
         out += SimColumn::tr("clock %1%2").arg(view.wallSkew > Duration::zero() ? QStringLiteral("+") : QString(), text(view.wallSkew));
     if (view.ratePpm < 990'000 || view.ratePpm > 1'010'000)
-        out += SimColumn::tr("runs at %1×").arg(static_cast<double>(view.ratePpm) / 1e6);
+        out += SimColumn::tr("%1× speed").arg(static_cast<double>(view.ratePpm) / 1e6);
     return out.join(QStringLiteral(", "));
 }
 
@@ -123,7 +124,7 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
     m_table = new QTableWidget(0, Columns);
     m_table->setObjectName(QStringLiteral("simInstances"));
     m_table->setAccessibleName(tr("Simulated instances: %1").arg(title->text()));
-    m_table->setHorizontalHeaderLabels({tr("Instance"), tr("Believes"), tr("Works"), tr("Token"), tr("Wrong")});
+    m_table->setHorizontalHeaderLabels({tr("Who"), tr("Believes"), tr("Works"), tr("Token"), tr("Wrong")});
     m_table->setSelectionMode(QAbstractItemView::NoSelection);
     m_table->setFocusPolicy(Qt::NoFocus);
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -138,10 +139,13 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
     m_table->setMinimumWidth(0);
     // The longest that each of them says; what is wrong has all the rest.
     const QString token = setup.tokens == sim::Tokens::Time ? tokenWords(FencingToken{1'750'000'000'000'000}) : tr("Token");
-    const std::array longest{tr("Instance"), tr("● LEADER, no end"), tr("item 888"), token};
+    QString name = tr("Who");
+    for (const sim::InstanceSpec &spec : setup.instances)
+        name = shown(spec.name).size() > name.size() ? shown(spec.name) : name;
+    const std::array longest{name.left(12), tr("● LEADER, no end"), setup.work.items > 0 ? tr("item 888") : tr("Works"), token};
     const QFontMetrics metrics(theme.font(FontRole::Strong));
     for (std::size_t i = 0; i < longest.size(); ++i)
-        m_table->setColumnWidth(static_cast<int>(i), metrics.horizontalAdvance(longest[i]) + 5 * theme.unit());
+        m_table->setColumnWidth(static_cast<int>(i), metrics.horizontalAdvance(longest[i]) + 4 * theme.unit());
     const int rows = static_cast<int>(std::min(setup.instances.size(), kMostRows));
     m_table->setFixedHeight(theme.rowHeight() * (rows + 1) + theme.unit() * 5);
     m_lanes = new SimLanes(theme);
@@ -205,12 +209,18 @@ void SimColumn::showInstances()
     const sim::StoreView store = world.store();
     const int rows = static_cast<int>(std::min(nodes.size(), kMostRows));
     m_table->setRowCount(rows);
+    // Of many, those first who have something to do with the lease.
+    std::vector<int> order(nodes.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (nodes.size() > kMostRows)
+        std::stable_partition(order.begin(), order.end(), [&](int n) { return n == store.holder || nodes[static_cast<std::size_t>(n)].claims; });
     for (int row = 0; row < rows; ++row) {
-        const NodeView &view = nodes[static_cast<std::size_t>(row)];
+        const int number = order[static_cast<std::size_t>(row)];
+        const NodeView &view = nodes[static_cast<std::size_t>(number)];
         const QString work = view.item >= 0 ? tr("item %1").arg(view.item + 1) : view.works ? tr("yes") : QStringLiteral("–");
         const std::array<QString, Columns> texts{shown(view.name), beliefWords(view), work,
             view.token ? tokenWords(view.token) : QStringLiteral("–"), faultWords(view)};
-        const bool mistaken = (view.claims || view.works) != (store.holder == row);
+        const bool mistaken = (view.claims || view.works) != (store.holder == number);
         for (int column = 0; column < Columns; ++column) {
             QTableWidgetItem *item = m_table->item(row, column);
             if (!item) {

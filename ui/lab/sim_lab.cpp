@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lab/sim_lab.h"
 
+#include "core/base/text.h"
 #include "ui/dialogs/environment_badge.h"
 #include "ui/dialogs/tone.h"
 #include "ui/lab/card_panel.h"
@@ -34,6 +35,7 @@ constexpr auto kFrame = 50ms; ///< how often a playing run is drawn
 constexpr std::array kSpeeds{0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0};
 constexpr int kUsualSpeed = 4;
 constexpr int kScrubSteps = 2000;
+constexpr std::size_t kLongestTeach = 4000;
 
 QPushButton *button(const QString &text, const QString &tip, const char *name)
 {
@@ -261,7 +263,7 @@ void SimLab::open(sim::Scenario scenario, std::uint64_t seed)
     m_scenario = std::move(scenario);
     m_seed = seed;
     m_seedBox->setValue(static_cast<int>(seed));
-    m_teach->setText(shown(m_scenario.teach));
+    m_teach->setText(text(printable(m_scenario.teach, kLongestTeach)));
     m_problem->clear();
     m_card->forget();
     rebuild();

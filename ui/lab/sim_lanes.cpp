@@ -234,9 +234,10 @@ void SimLanes::paintEvent(QPaintEvent *)
     }
     for (const Mark &mark : m_marks) {
         const QRectF box(x(mark.at) - laneHeight() / 2.0, mark.lane * laneHeight(), laneHeight(), laneHeight());
+        const double radius = fontMetrics().height() * 0.65;
         painter.setBrush(m_theme.color(mark.accepted ? Token::CritChip : Token::Bg));
         painter.setPen(m_theme.color(mark.accepted ? Token::CritChip : Token::Line));
-        painter.drawEllipse(box.center(), laneHeight() / 2.2, laneHeight() / 2.2);
+        painter.drawEllipse(box.center(), radius, radius);
         painter.setPen(m_theme.color(mark.accepted ? Token::OnCritChip : Token::Text));
         painter.drawText(box, Qt::AlignCenter, mark.accepted ? QStringLiteral("✖") : QStringLiteral("⊘"));
     }
