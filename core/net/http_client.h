@@ -53,6 +53,7 @@ struct HttpResponse {
     std::string body;
     Instant sentAt; ///< read before the request was written
     Instant receivedAt;
+    Duration settingUp{}; ///< of the time between: what a new connection took; zero on an old one
     std::optional<WallTime> date; ///< the Date header: the server's clock, one second coarse
     std::optional<Milliseconds> retryAfter; ///< Retry-After, in seconds or as a date
 

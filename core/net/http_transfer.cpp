@@ -328,6 +328,11 @@ void HttpTransfer::finished(CURLcode code)
     m_done = true;
     m_code = code;
     m_response.receivedAt = BootClock::now();
+    long connections = 0;
+    curl_off_t ready = 0;
+    curl_easy_getinfo(m_easy, CURLINFO_NUM_CONNECTS, &connections);
+    if (connections > 0 && curl_easy_getinfo(m_easy, CURLINFO_PRETRANSFER_TIME_T, &ready) == CURLE_OK)
+        m_response.settingUp = std::chrono::microseconds(ready);
 }
 
 bool HttpTransfer::mayHaveBeenSent() const

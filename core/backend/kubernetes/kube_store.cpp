@@ -68,6 +68,8 @@ std::vector<Result<Reply>> KubeStore::execute(std::span<const Command> commands,
             out.push_back(list(*listing, deadline));
         else
             out.push_back(*std::move(works[i]->result));
+        if (works[i] && out.back())
+            out.back()->settingUp = works[i]->settingUp();
         const bool competes = std::holds_alternative<Acquire>(commands[i]) || std::holds_alternative<Renew>(commands[i]);
         const bool silent = !out.back() && (out.back().error().kind == ErrorKind::Unavailable || out.back().error().kind == ErrorKind::OutcomeUnknown);
         m_cutOff = m_cutOff || (competes && silent);

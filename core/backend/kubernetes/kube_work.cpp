@@ -346,6 +346,7 @@ void Work::answer(const Result<HttpResponse> &response)
 {
     if (!response)
         return failed(response.error());
+    m_settingUp += response->settingUp;
     switch (m_stage) {
     case Stage::Decide:
     case Stage::Look:

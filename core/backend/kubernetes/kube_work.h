@@ -36,6 +36,8 @@ public:
     /// What became of it.
     void answer(const Result<HttpResponse> &response);
     [[nodiscard]] const std::string &key() const { return m_key; }
+    /// Of the time until now: what new connections took.
+    [[nodiscard]] Duration settingUp() const { return m_settingUp; }
     std::optional<Result<Reply>> result;
 
 private:
@@ -70,6 +72,7 @@ private:
     bool m_wrote = false; ///< the write that decides the outcome was carried out
     bool m_created = false; ///< the object is ours, made a moment ago
     int m_tries = 0;
+    Duration m_settingUp{};
 };
 
 } // namespace tenure::kube
