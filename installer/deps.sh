@@ -23,7 +23,7 @@ packages=(
 )
 if [[ $purpose == test ]]; then
     packages+=(postgresql pgbouncer redis-server etcd-server redis-sentinel redis-tools openssl python3 python3-redis python3-prometheus-client faketime
-        xvfb xauth dbus-daemon desktop-file-utils appstream file systemd doxygen)
+        xvfb xauth dbus-daemon desktop-file-utils appstream file systemd doxygen mold)
 fi
 
 system=$(. /etc/os-release 2>/dev/null && echo "${ID:-unknown} ${VERSION_ID:-}" || echo unknown)

@@ -17,7 +17,7 @@ class TstFencedResource : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void postgresTable();
     void redisKey();
 

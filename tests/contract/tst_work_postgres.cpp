@@ -22,7 +22,7 @@ protected:
         m_server->run("UPDATE \"Odd \"\"schema\"\" 'x'\".tenure_queue SET version = 99 WHERE name = $1", {queue});
     }
 
-private slots:
+private Q_SLOTS:
     void initTestCase()
     {
         if (!PostgresServer::installed()) {

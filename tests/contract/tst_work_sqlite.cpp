@@ -25,7 +25,7 @@ protected:
         run("UPDATE tenure_queue SET version=99 WHERE name='" + queue + "'");
     }
 
-private slots:
+private Q_SLOTS:
     void aRebootEndsEveryClaim();
     void otherStoresAreRefused();
     void namesAreLookedAt();

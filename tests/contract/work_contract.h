@@ -22,7 +22,7 @@ protected:
     /// Marks the queue as made by a newer Tenure.
     virtual void makeNewer(const std::string &queue) = 0;
 
-private slots:
+private Q_SLOTS:
     void init();
     void theLifeOfAnItem();
     void aKeyIsPutInOnce();

@@ -20,7 +20,7 @@ class TstCtlCampaign : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void init();
     void takeover_data();
     void takeover();

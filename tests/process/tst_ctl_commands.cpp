@@ -11,7 +11,7 @@ class TstCtlCommands : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void exitCodes_data();
     void exitCodes();
     void aListedLeaseHasEveryKeyOfTheContract();

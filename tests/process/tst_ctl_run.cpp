@@ -21,7 +21,7 @@ class TstCtlRun : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void init();
     void passesThrough_data();
     void passesThrough();

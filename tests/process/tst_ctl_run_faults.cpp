@@ -18,7 +18,7 @@ class TstCtlRunFaults : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void init();
     void neverTwoAtOnce_data();
     void neverTwoAtOnce();

@@ -22,7 +22,7 @@ class TstCtlRunOnce : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initTestCase();
     void oneOfAFleetRuns_data() { stores(); }
     void oneOfAFleetRuns();

@@ -22,7 +22,7 @@ class TstCtlWork : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initTestCase();
     void aQueueFromTheFirstItemToTheRetry_data() { stores(); }
     void aQueueFromTheFirstItemToTheRetry();

@@ -25,7 +25,7 @@ class TstWorkStorm : public QObject
 {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void storm_data();
     void storm();
 
