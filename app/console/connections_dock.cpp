@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
@@ -19,6 +20,21 @@ namespace
 {
 
 constexpr int kIdRole = Qt::UserRole;
+constexpr int kStrikingRole = Qt::UserRole + 1; ///< the colour stays also in the selected row
+
+class StateDelegate final : public QStyledItemDelegate
+{
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        if (index.data(kStrikingRole).toBool())
+            option->palette.setBrush(QPalette::HighlightedText, index.data(Qt::ForegroundRole).value<QBrush>());
+    }
+};
 
 QString errorSentence(const Error &error)
 {
@@ -44,6 +60,7 @@ ConnectionsDock::ConnectionsDock(const Theme &theme, Connections &connections, Q
     m_tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_tree->setItemDelegateForColumn(1, new StateDelegate(m_tree));
     m_tree->setFrameShape(QFrame::NoFrame);
     m_details = new QLabel;
     m_details->setObjectName(QStringLiteral("connectionDetails"));
@@ -152,6 +169,7 @@ void ConnectionsDock::showState(QTreeWidgetItem *item, const ConnectionProfile &
     const bool forgeable = session->traits() && !session->traits()->danger.empty();
     item->setText(1, sim ? tr("SIM · ") + text : forgeable ? tr("⚠ UNVERIFIED · ") + text : text);
     item->setForeground(0, m_theme.color(Token::Text));
+    item->setData(1, kStrikingRole, forgeable);
     item->setForeground(1, m_theme.color(forgeable ? Token::Crit
             : isFresh(state)                       ? (sim ? Token::Sim : Token::Muted)
                                                    : token(state)));
