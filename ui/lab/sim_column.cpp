@@ -78,7 +78,7 @@ QString faultWords(const NodeView &view)
     if (view.wallSkew != Duration::zero())
         out += SimColumn::tr("clock %1%2").arg(view.wallSkew > Duration::zero() ? QStringLiteral("+") : QString(), text(view.wallSkew));
     if (view.ratePpm < 990'000 || view.ratePpm > 1'010'000)
-        out += SimColumn::tr("%1× speed").arg(static_cast<double>(view.ratePpm) / 1e6);
+        out += SimColumn::tr("at %1×").arg(static_cast<double>(view.ratePpm) / 1e6);
     return out.join(QStringLiteral(", "));
 }
 
