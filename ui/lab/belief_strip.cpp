@@ -49,6 +49,7 @@ void BeliefStrip::Lane::add(Instant now, std::string value)
 void BeliefStrip::sample(Instant now, const std::vector<InstanceView> &views,
     const std::map<LeaseId, std::optional<std::string>> &truth)
 {
+    const QSize before = sizeHint();
     for (auto &[id, lanes] : m_leases)
         lanes.believers = 0;
     for (const InstanceView &view : views) {
@@ -70,7 +71,6 @@ void BeliefStrip::sample(Instant now, const std::vector<InstanceView> &views,
         lanes.truth.add(now, holder == truth.end() || !holder->second ? kNotObserved : *holder->second);
         lanes.contested.add(now, lanes.believers > 1 ? "contested" : "");
     }
-    const QSize before = sizeHint();
     forgetOld(now);
     if (before != sizeHint())
         updateGeometry();
