@@ -45,7 +45,7 @@ install(FILES ${PROJECT_BINARY_DIR}/TenureConfig.cmake ${PROJECT_BINARY_DIR}/Ten
 # The public headers: small on purpose.
 set(public_headers base/clock.h base/random.h base/result.h base/text.h base/time_text.h
     lease/identity.h lease/record.h lease/timing.h election/election.h
-    backend/backend.h backend/feed.h backend/store.h backend/uri.h runtime/elector.h
+    backend/backend.h backend/feed.h backend/lease_aside.h backend/store.h backend/uri.h runtime/elector.h
     work/work_queue.h work/open_work_queue.h work/queue_names.h)
 set(reference_sources "")
 foreach(header ${public_headers})
