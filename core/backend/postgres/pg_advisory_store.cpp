@@ -114,7 +114,7 @@ std::vector<Result<Reply>> AdvisoryStore::execute(
 
 bool AdvisoryStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
 {
-    if (true || !m_competes || !m_held.empty())
+    if (!m_competes || !m_held.empty())
         return false;
     if (!m_spare)
         return prepareSession(deadline, &cancelled).has_value();
