@@ -68,6 +68,11 @@ QSize WorkGrid::sizeHint() const
     return {pitch() * 30, std::max(1, std::min(rows, 12)) * pitch()};
 }
 
+QSize WorkGrid::minimumSizeHint() const
+{
+    return {m_theme.unit() * 60, sizeHint().height()};
+}
+
 void WorkGrid::resizeEvent(QResizeEvent *event)
 {
     if (event->oldSize().width() != width())

@@ -22,7 +22,8 @@ public:
     /// The story of the first item that was done twice; empty when none was.
     [[nodiscard]] QString story() const { return m_story; }
     [[nodiscard]] QSize sizeHint() const override;
-    [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
+    /// Narrower than that it only has more rows: three variants must fit side by side.
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent *event) override;
