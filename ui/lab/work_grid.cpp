@@ -13,14 +13,15 @@ namespace tenure::ui
 
 WorkGrid::WorkGrid(const Theme &theme, QWidget *parent) : QWidget(parent), m_theme(theme)
 {
-    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    policy.setHeightForWidth(false);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
     setSizePolicy(policy);
     setAccessibleName(tr("Items of work"));
 }
 
 void WorkGrid::show(const sim::World &world)
 {
+    const std::size_t before = m_items.size();
     m_items = world.queue().items();
     m_names.clear();
     for (const std::string &name : world.names())
@@ -31,7 +32,8 @@ void WorkGrid::show(const sim::World &world)
             m_story = storyOf(i);
     }
     setVisible(!m_items.empty());
-    fit();
+    if (m_items.size() != before)
+        updateGeometry();
     update();
 }
 
@@ -47,54 +49,42 @@ QString WorkGrid::storyOf(std::size_t item) const
 }
 
 /// As large as lets all of them stand in a few rows.
-int WorkGrid::pitch() const
+int WorkGrid::pitch(int width) const
 {
     constexpr int kRows = 6;
     const int least = m_theme.unit() * 7 / 2;
     const int most = m_theme.unit() * 6;
     const int items = static_cast<int>(m_items.size());
     for (int pitch = most; pitch > least; --pitch) {
-        if (items <= std::max(1, width() / pitch) * kRows)
+        if (items <= std::max(1, width / pitch) * kRows)
             return pitch;
     }
     return least;
 }
 
-int WorkGrid::columns() const { return std::max(1, width() / pitch()); }
-
-QSize WorkGrid::sizeHint() const
+int WorkGrid::heightForWidth(int width) const
 {
-    const int rows = (static_cast<int>(m_items.size()) + columns() - 1) / columns();
-    return {pitch() * 30, std::max(1, std::min(rows, 12)) * pitch()};
+    const int rows = (static_cast<int>(m_items.size()) + columns(width) - 1) / columns(width);
+    return std::clamp(rows, 1, 12) * pitch(width);
 }
 
+/// Narrow it only has more rows: three variants must fit side by side.
 QSize WorkGrid::minimumSizeHint() const
 {
-    return {m_theme.unit() * 60, sizeHint().height()};
-}
-
-void WorkGrid::resizeEvent(QResizeEvent *event)
-{
-    if (event->oldSize().width() != width())
-        fit();
-}
-
-void WorkGrid::fit()
-{
-    const int height = sizeHint().height();
-    if (minimumHeight() != height)
-        setFixedHeight(height);
+    return {m_theme.unit() * 60, m_theme.unit() * 4};
 }
 
 void WorkGrid::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
+    const int side = pitch(width());
+    const int across = columns(width());
     QFont number = font();
-    number.setPixelSize(std::max(6, pitch() - 5));
+    number.setPixelSize(std::max(6, side - 5));
     painter.setFont(number);
     for (std::size_t i = 0; i < m_items.size(); ++i) {
         const int at = static_cast<int>(i);
-        const QRect tile(at % columns() * pitch(), at / columns() * pitch(), pitch() - 2, pitch() - 2);
+        const QRect tile(at % across * side, at / across * side, side - 2, side - 2);
         const sim::WorkItem &item = m_items[i];
         if (item.effects.size() > 1) {
             painter.fillRect(tile, m_theme.color(Token::CritChip));
@@ -114,7 +104,7 @@ bool WorkGrid::event(QEvent *event)
     if (event->type() != QEvent::ToolTip)
         return QWidget::event(event);
     const auto *help = static_cast<QHelpEvent *>(event);
-    const auto item = static_cast<std::size_t>(help->pos().y() / pitch() * columns() + help->pos().x() / pitch());
+    const auto item = static_cast<std::size_t>(help->pos().y() / pitch(width()) * columns(width()) + help->pos().x() / pitch(width()));
     if (item < m_items.size())
         QToolTip::showText(help->globalPos(), storyOf(item), this);
     else

@@ -6,6 +6,8 @@
 
 #include <QWidget>
 
+#include <algorithm>
+
 namespace tenure::ui
 {
 
@@ -21,20 +23,19 @@ public:
     void show(const sim::World &world);
     /// The story of the first item that was done twice; empty when none was.
     [[nodiscard]] QString story() const { return m_story; }
-    [[nodiscard]] QSize sizeHint() const override;
-    /// Narrower than that it only has more rows: three variants must fit side by side.
+    [[nodiscard]] QSize sizeHint() const override { return {pitch(width()) * 30, heightForWidth(width())}; }
     [[nodiscard]] QSize minimumSizeHint() const override;
+    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+    [[nodiscard]] int heightForWidth(int width) const override; ///< as high as its rows
 
 protected:
     void paintEvent(QPaintEvent *event) override;
     bool event(QEvent *event) override;
-    void resizeEvent(QResizeEvent *event) override;
 
 private:
     [[nodiscard]] QString storyOf(std::size_t item) const;
-    [[nodiscard]] int columns() const;
-    [[nodiscard]] int pitch() const;
-    void fit(); ///< as high as its rows
+    [[nodiscard]] int pitch(int width) const; ///< of the tiles, so wide a grid
+    [[nodiscard]] int columns(int width) const { return std::max(1, width / pitch(width)); }
 
     const Theme &m_theme;
     std::vector<sim::WorkItem> m_items;
