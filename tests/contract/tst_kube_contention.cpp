@@ -208,7 +208,7 @@ void TstKubeContention::initTestCase()
         missing = "no client-go-leader-election beside the kube-apiserver";
     if (missing.empty())
         return;
-    if (qEnvironmentVariableIsSet("TENURE_REQUIRE_SERVERS") && qEnvironmentVariableIsSet("KUBEBUILDER_ASSETS"))
+    if (KubeServer::required())
         QFAIL(missing.c_str());
     QSKIP(missing.c_str());
 }

@@ -132,6 +132,11 @@ std::string KubeServer::missing()
     return {};
 }
 
+bool KubeServer::required()
+{
+    return qEnvironmentVariableIsSet("TENURE_REQUIRE_SERVERS") && qEnvironmentVariableIsSet("KUBEBUILDER_ASSETS");
+}
+
 std::string KubeServer::path(const std::string &file) const
 {
     return m_directory.filePath(QString::fromStdString(file)).toStdString();

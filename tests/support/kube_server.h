@@ -32,6 +32,9 @@ public:
     /// Empty when it can be started here; else how to get what is missing.
     [[nodiscard]] static std::string missing();
 
+    /// Whether what is missing is a failure and no skip: servers are demanded and somebody said where this one is.
+    [[nodiscard]] static bool required();
+
     /// "kubernetes://CONTEXT/NAMESPACE?kubeconfig=..."; without a namespace: all that one may see.
     [[nodiscard]] StoreUri uri(const std::string &nameSpace, const std::string &context = "admin") const;
     /// A copy of the kubeconfig whose server is reached through a port of 127.0.0.1 (a proxy).
