@@ -105,7 +105,7 @@ std::vector<Result<Reply>> AdvisoryStore::execute(
         else if (const auto *releases = std::get_if<Release>(&command))
             out.push_back(release(*releases, deadline));
         else if (const auto *reads = std::get_if<Read>(&command))
-            out.push_back(read(reads->lease, deadline));
+            out.push_back(peek(reads->lease, deadline));
         else
             out.push_back(look(command, deadline));
     }
@@ -208,7 +208,7 @@ Result<Reply> AdvisoryStore::tryLock(const Acquire &command, Instant deadline)
     }
     if (!rows->truth(0, 0)) {
         m_waits[command.lease]
-            = std::make_unique<LockWait>(m_shared, m_watch, command.lease, key, command.holder);
+            = std::make_unique<LockWait>(m_shared, m_watch, command.lease, key, command.holder, command.ttl);
         return refused(command.lease, deadline);
     }
     Held held{{command.holder, command.nonce, {static_cast<std::uint64_t>(rows->number(0, 1))}},
@@ -301,6 +301,15 @@ Result<Reply> AdvisoryStore::release(const Release &command, Instant deadline)
     released.record.lease = command.lease;
     released.record.released = true;
     return released;
+}
+
+/// A candidate that waits mostly looks: that, too, says that it still wants the lock.
+Result<Reply> AdvisoryStore::peek(const LeaseId &lease, Instant deadline)
+{
+    const auto waits = m_waits.find(lease);
+    if (waits != m_waits.end() && !waits->second->keep())
+        waits->second = waits->second->again();
+    return read(lease, deadline);
 }
 
 /// As the locks' own view shows it, under the name that was asked for.

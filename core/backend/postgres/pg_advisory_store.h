@@ -46,6 +46,7 @@ private:
     [[nodiscard]] Result<Reply> acquire(const Acquire &command, Instant deadline);
     [[nodiscard]] Result<Reply> renew(const Renew &command, Instant deadline);
     [[nodiscard]] Result<Reply> release(const Release &command, Instant deadline);
+    [[nodiscard]] Result<Reply> peek(const LeaseId &lease, Instant deadline);
     [[nodiscard]] Result<Reply> read(const LeaseId &lease, Instant deadline);
     [[nodiscard]] Result<Reply> look(const Command &command, Instant deadline);
     [[nodiscard]] Result<bool> stillLocked(Held &held, const LeaseId &lease, Instant deadline);

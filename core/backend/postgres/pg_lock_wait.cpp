@@ -9,7 +9,7 @@ namespace
 using namespace std::chrono_literals;
 
 constexpr Duration kConnectWithin = 5s;
-constexpr Duration kInterest = 6s; ///< a candidate asks more often than this
+constexpr Duration kTakeWithin = 3s; ///< by a candidate who was told; nobody leads meanwhile
 constexpr const char *kTurn = "4s"; ///< one wait in the server's queue
 constexpr Duration kTurnWithin = 6s;
 
@@ -22,9 +22,9 @@ FROM budget
 } // namespace
 
 LockWait::LockWait(std::shared_ptr<Shared> shared, std::shared_ptr<SessionWatch> watch,
-    LeaseId lease, const AdvisoryKey &key, const HolderId &holder)
+    LeaseId lease, const AdvisoryKey &key, const HolderId &holder, Milliseconds ttl)
     : m_shared(std::move(shared)), m_watch(std::move(watch)), m_lease(std::move(lease)), m_key(key),
-      m_role(holder.name()), m_wantedAt(BootClock::now()), m_thread([this] { run(); })
+      m_holder(holder), m_ttl(ttl), m_wantedAt(BootClock::now()), m_thread([this] { run(); })
 {
 }
 
@@ -46,6 +46,11 @@ bool LockWait::keep()
     const std::lock_guard lock(m_mutex);
     m_wantedAt = BootClock::now();
     return m_state != State::Over;
+}
+
+std::unique_ptr<LockWait> LockWait::again() const
+{
+    return std::make_unique<LockWait>(m_shared, m_watch, m_lease, m_key, m_holder, m_ttl);
 }
 
 std::unique_ptr<PgConnection> LockWait::take()
@@ -78,7 +83,7 @@ void LockWait::end()
 void LockWait::run()
 {
     auto made = PgConnection::open(
-        m_shared->settings, m_role, BootClock::now() + kConnectWithin, &m_ending);
+        m_shared->settings, m_holder.name(), BootClock::now() + kConnectWithin, &m_ending);
     bool won = false;
     if (made) {
         {
@@ -92,8 +97,7 @@ void LockWait::run()
     std::unique_lock lock(m_mutex);
     m_state = State::Won;
     m_told = m_watch->add(m_lease, -1);
-    while (!m_ending && m_state == State::Won && BootClock::now() < m_wantedAt + kInterest)
-        m_changed.wait_for(lock, 1s);
+    m_changed.wait_for(lock, kTakeWithin, [this] { return m_ending || m_state != State::Won; });
     lock.unlock();
     end();
 }
@@ -104,7 +108,7 @@ bool LockWait::standInLine()
     while (!m_ending) {
         {
             const std::lock_guard lock(m_mutex);
-            if (BootClock::now() > m_wantedAt + kInterest)
+            if (!wanted())
                 return false;
         }
         const std::string second = m_key.pair ? std::to_string(m_key.two) : std::string();
