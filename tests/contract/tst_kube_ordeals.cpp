@@ -96,6 +96,7 @@ private Q_SLOTS:
     void onlyWritesCount();
     void missingRightsAreSaidAndHealed();
     void aRotatedTokenIsNoLoss();
+    void aWriteWhoseAnswerWasLostCounts();
     void transitionsCountHolders();
     void theHoldersOwnDurationCounts();
 
@@ -199,6 +200,47 @@ void TstKubeOrdeals::aRotatedTokenIsNoLoss()
     QVERIFY(candidate.elector.isLeader());
     QCOMPARE(candidate.elector.report().gained, std::uint64_t(1));
     QCOMPARE(candidate.elector.report().lost, std::uint64_t(0));
+}
+
+/// The connection breaks when the write was carried out: what comes back when it is repeated is a conflict with
+/// oneself, and over a slow line there is no time for a third write.
+void TstKubeOrdeals::aWriteWhoseAnswerWasLostCounts()
+{
+    std::mutex mutex;
+    bool lose = false;
+    std::vector<std::string> puts;
+    const Front front(server(), [&](const HttpPeer::Request &request, const HttpPeer::Wire &wire) {
+        const std::lock_guard lock(mutex);
+        if (request.method != "PUT")
+            return false;
+        puts.push_back(request.body);
+        if (!std::exchange(lose, false))
+            return false;
+        server().call(request.method, request.path, request.body);
+        wire.hangUp();
+        return true;
+    });
+    const auto store = makeKubernetesBackend(front.uri(m_namespace)).value()->makeStore();
+    const auto ask = [&](const Command &command) {
+        return std::move(store->execute({&command, 1}, BootClock::now() + 20s).front());
+    };
+    const LeaseId lease = LeaseId::observed("shared");
+    Term term{HolderId::parse("a").value(), Nonce::random(), {}};
+    const auto gained = ask(Acquire{lease, term.holder, term.nonce, 30s});
+    QVERIFY(gained && gained->outcome == Outcome::Done);
+    term.token = gained->record.token;
+    {
+        const std::lock_guard lock(mutex);
+        puts.clear();
+        lose = true;
+    }
+    const auto renewed = ask(Renew{lease, term, 30s});
+    QVERIFY2(renewed, renewed ? "" : renewed.error().text().c_str());
+    QCOMPARE(renewed->outcome, Outcome::Done);
+    QCOMPARE(puts.size(), 2U); // the one, and its repetition by the HTTP library
+    QCOMPARE(puts[0], puts[1]);
+    const auto spec = nlohmann::json::parse(server().lease(m_namespace, "shared"))["spec"];
+    QCOMPARE(spec["renewTime"], nlohmann::json::parse(puts[0])["spec"]["renewTime"]);
 }
 
 /// FAILURES 72.

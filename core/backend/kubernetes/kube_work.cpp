@@ -3,6 +3,7 @@
 
 #include "core/backend/foreign_verbs.h"
 #include "core/backend/kubernetes/kube_legacy.h"
+#include "core/backend/kubernetes/kube_time.h"
 #include "core/backend/lease_row.h"
 #include "core/base/text.h"
 
@@ -156,6 +157,8 @@ std::optional<HttpRequest> Work::next()
 void Work::decide()
 {
     const auto seen = m_view.find(m_key);
+    const bool written = m_put && seen && seen->object && parseTime(seen->object->renewTime) == m_put;
+    m_wrote = m_wrote || (m_looked && written);
     m_stage = Stage::Look; // unless somebody decides otherwise
     if (const auto *acquire = std::get_if<Acquire>(&m_command))
         decideAcquire(*acquire, seen);
@@ -169,9 +172,10 @@ void Work::decide()
         decideOperate(*operate, seen);
 }
 
-void Work::put(std::string body)
+void Work::put(std::string body, WallTime stamp)
 {
     m_body = std::move(body);
+    m_put = stamp;
     m_stage = Stage::Put;
 }
 
@@ -203,13 +207,14 @@ void Work::decideAcquire(const Acquire &acquire, const std::optional<Seen> &seen
         m_stage = Stage::Create;
         return;
     }
+    const WallTime stamp = wallNow();
     const LeaseObject &object = *seen->object;
     const auto expiry = seen->expiry(acquire.ttl);
     const bool held = expiry && *expiry > now;
     if (held && object.isTerm({acquire.holder, acquire.nonce, {}})) {
         if (m_wrote)
             return done(Outcome::Done);
-        return put(renewBody(object, acquire.ttl, wallNow()));
+        return put(renewBody(object, acquire.ttl, stamp), stamp);
     }
     Instant until = held ? *expiry : Instant();
     // Whoever was asked to step down stays out for a while after its term's end.
@@ -222,7 +227,7 @@ void Work::decideAcquire(const Acquire &acquire, const std::optional<Seen> &seen
         result = refused(*seen, until, now);
         return;
     }
-    put(newTermBody(object, newTerm(acquire, *seen), wallNow()));
+    put(newTermBody(object, newTerm(acquire, *seen), stamp), stamp);
 }
 
 Reply Work::refused(const Seen &seen, Instant until, Instant now) const
@@ -247,9 +252,10 @@ void Work::decideRenew(const Renew &renew, const std::optional<Seen> &seen)
             (*result)->stepDown = seen->object->askedFor;
         return;
     }
+    const WallTime stamp = wallNow();
     const auto expiry = mine ? seen->expiry(renew.ttl) : std::nullopt;
     if (mine && *expiry > now)
-        return put(renewBody(*seen->object, renew.ttl, wallNow()));
+        return put(renewBody(*seen->object, renew.ttl, stamp), stamp);
     if (m_looked)
         done(Outcome::Lost);
 }
@@ -260,9 +266,10 @@ void Work::decideRelease(const Release &release, const std::optional<Seen> &seen
         return done(Outcome::Done);
     const Instant now = BootClock::now();
     const bool mine = seen && seen->object && seen->object->isTerm(release.term);
+    const WallTime stamp = wallNow();
     const auto expiry = mine ? seen->expiry(Duration::zero()) : std::nullopt;
     if (mine && *expiry > now)
-        return put(releaseBody(*seen->object, wallNow()));
+        return put(releaseBody(*seen->object, stamp), stamp);
     if (m_looked)
         done(Outcome::Lost);
 }

@@ -49,7 +49,7 @@ private:
     void decideRelease(const Release &release, const std::optional<Seen> &seen);
     void decideRead(const Read &read, const std::optional<Seen> &seen);
     void decideOperate(const Operate &operate, const std::optional<Seen> &seen);
-    void put(std::string body);
+    void put(std::string body, WallTime stamp);
     void afterLook(const HttpResponse &response);
     void afterCreate(const HttpResponse &response);
     void afterWrite(const HttpResponse &response);
@@ -70,6 +70,9 @@ private:
     std::string m_body; ///< of the next write
     bool m_looked = false; ///< asked the server within this command
     bool m_wrote = false; ///< the write that decides the outcome was carried out
+    /// The renewTime last sent. A write whose answer was lost is refused when curl repeats it on a new
+    /// connection; a Lease that carries this very time says that the first one had been carried out.
+    std::optional<WallTime> m_put;
     bool m_created = false; ///< the object is ours, made a moment ago
     int m_tries = 0;
     Duration m_settingUp{};
