@@ -79,9 +79,17 @@ void Decider::act()
     }
 }
 
+/// A new connection takes up to three round trips with TLS, and an acquire may take two more: over a slow
+/// line an attempt that had to connect would else be given up, connection and all, just before its answer.
+Duration Decider::attemptTimeout() const
+{
+    const Duration toConnectAndAsk = std::min<Duration>(5 * m_state.roundTrip, m_timing.ttl() / 3);
+    return std::max(m_timing.attemptTimeout(), toConnectAndAsk);
+}
+
 void Decider::send(Verb verb)
 {
-    Duration timeout = m_timing.attemptTimeout();
+    Duration timeout = attemptTimeout();
     if (verb == Verb::Renew) // room for another try before validity ends
         timeout = std::max<Duration>(1ms, std::min((m_state.validUntil - m_event.now) / 2, timeout));
     m_state.inFlight = verb;
@@ -205,11 +213,12 @@ void Decider::waitUntil(Instant when, bool peek)
     m_state.nextIsPeek = peek;
 }
 
-/// How far tries of several candidates are spread: a round trip for each rival inferred.
+/// How far tries of several candidates are spread: a round trip for each rival inferred. Nobody waits
+/// for rivals that never showed: the first race of many costs each a refusal, and spreads them.
 Duration Decider::raceWindow() const
 {
     const Duration cap = std::min<Duration>(1s, m_timing.ttl() / 10);
-    return std::min(m_state.roundTrip * (1 + m_state.lostRaces), cap);
+    return std::min(m_state.roundTrip * m_state.lostRaces, cap);
 }
 
 /// Exponential with full jitter (AWS architecture blog, "Exponential backoff and jitter").

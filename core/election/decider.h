@@ -55,6 +55,7 @@ private:
     [[nodiscard]] bool isCandidate() const;
     [[nodiscard]] bool holdsTerm() const;
     [[nodiscard]] Instant deadline() const { return m_state.validUntil - m_timing.stopWindow(); }
+    [[nodiscard]] Duration attemptTimeout() const;
     [[nodiscard]] Duration raceWindow() const;
     [[nodiscard]] Duration backoff() const;
     [[nodiscard]] Duration drawn(Duration window) const;

@@ -81,8 +81,8 @@ void IoThread::run(const std::stop_token &stop)
         send(batch);
         batch.clear();
         m_afterIdle = false;
-        while (nothingWaits() && m_store->idle(m_clock.now() + kIdleFor, m_stopping))
-            m_afterIdle = true;
+        for (bool more = true; more && nothingWaits(); m_afterIdle = true)
+            more = m_store->idle(m_clock.now() + kIdleFor, m_stopping);
     }
 }
 

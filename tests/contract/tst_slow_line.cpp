@@ -12,6 +12,10 @@
 #include "tests/support/postgres_server.h"
 #endif
 
+#ifdef TENURE_HAVE_KUBERNETES
+#include "tests/support/kube_server.h"
+#endif
+
 #include <QTest>
 
 using namespace tenure;
@@ -24,17 +28,22 @@ namespace
 constexpr Milliseconds kEachWay = 200ms;
 constexpr Milliseconds kTtl = 6s; // an attempt has 1.2 s: three round trips
 
-std::shared_ptr<const Backend> through(const TcpProxy &proxy, StoreUri uri)
+StoreUri through(const TcpProxy &proxy, StoreUri uri)
 {
     uri.hosts.front().second = proxy.port();
-    return makeBackend(uri).value();
+    return uri;
 }
 
-void leadsAndComesBack(TcpProxy &proxy, const StoreUri &server)
+enum class ACut : std::uint8_t {
+    CostsARenewal,
+    EndsTheTerm, ///< a lock that lives as long as its session
+};
+
+void leadsAndComesBack(TcpProxy &proxy, const StoreUri &server, ACut aCut = ACut::CostsARenewal)
 {
     proxy.setDelay(kEachWay);
-    const auto backend = through(proxy, server);
-    Candidate one(backend, "far", kTtl);
+    const auto backend = makeBackend(server).value();
+    Candidate one(backend, "far", kTtl, {}, "far-away");
     one.elector.start();
     const auto why = [&] { return one.elector.report().error.value_or(Error()).text(); };
     QTRY_VERIFY2_WITH_TIMEOUT(one.diary.count(true) == 1, why().c_str(), 60'000);
@@ -42,6 +51,8 @@ void leadsAndComesBack(TcpProxy &proxy, const StoreUri &server)
     const Instant renewedTo = one.elector.report().validUntil;
     QTRY_VERIFY2_WITH_TIMEOUT(one.elector.isLeader() && one.elector.report().validUntil > renewedTo, why().c_str(), 60'000);
     QVERIFY(one.diary.followsGrammar());
+    if (aCut == ACut::CostsARenewal)
+        QCOMPARE(one.diary.count(false), 0U);
 }
 
 } // namespace
@@ -59,7 +70,7 @@ private Q_SLOTS:
         }
         RedisServer server;
         TcpProxy proxy(server.port());
-        leadsAndComesBack(proxy, server.tcpUri());
+        leadsAndComesBack(proxy, through(proxy, server.tcpUri()));
     }
 #endif
 #ifdef TENURE_HAVE_POSTGRES
@@ -72,7 +83,7 @@ private Q_SLOTS:
         PostgresServer server;
         QVERIFY(makeBackend(server.socketUri()).value()->makeStore()->init(false, BootClock::now() + 30s));
         TcpProxy proxy(server.port());
-        leadsAndComesBack(proxy, server.tcpUri());
+        leadsAndComesBack(proxy, through(proxy, server.tcpUri()));
     }
     void advisoryLocks()
     {
@@ -82,6 +93,20 @@ private Q_SLOTS:
         TcpProxy proxy(server.port());
         StoreUri uri = server.tcpUri();
         uri.parameters["mode"] = "advisory";
+        leadsAndComesBack(proxy, through(proxy, uri), ACut::EndsTheTerm);
+    }
+#endif
+#ifdef TENURE_HAVE_KUBERNETES
+    void kubernetes()
+    {
+        if (const std::string missing = KubeServer::missing(); !missing.empty()) {
+            QVERIFY2(!KubeServer::required(), missing.c_str());
+            QSKIP(missing.c_str());
+        }
+        KubeServer &server = sharedKubeServer();
+        TcpProxy proxy(server.port());
+        StoreUri uri = server.uri(server.makeNamespace());
+        uri.parameters["kubeconfig"] = server.kubeconfigThrough(proxy.port());
         leadsAndComesBack(proxy, uri);
     }
 #endif

@@ -27,6 +27,7 @@ private Q_SLOTS:
     void resumedRenewsAtOnce();
     void retryAfterNeverProlongsLeadership();
     void attemptTimeoutsLeaveRoom();
+    void aSlowLineGetsTimeToConnect();
 };
 
 void TestDecide::validityCountsFromBeforeTheRequest()
@@ -235,6 +236,31 @@ void TestDecide::attemptTimeoutsLeaveRoom()
         }
         QVERIFY2(attempts >= 3, qPrintable(QString::number(attempts)));
     }
+}
+
+/// A connection over TLS and an acquire are five round trips: given up earlier they would never come about.
+void TestDecide::aSlowLineGetsTimeToConnect()
+{
+    Driver d;
+    d.rules.timing = Timing::make({.ttl = 5s}).value();
+    d.lead();
+    for (int i = 0; i < 40; ++i) { // a slow line is believed slowly
+        d.wake();
+        QCOMPARE(d.sent(), Verb::Renew);
+        d.renewed(400ms);
+    }
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Renew);
+    QVERIFY2(d.state.attemptUntil - d.now > 1200ms, "three round trips of 400 ms do not fit");
+    d.wake();
+    QVERIFY(!d.loss());
+    QVERIFY2(d.state.validUntil - d.rules.timing.stopWindow() - d.now > 0ms, "nothing is left for another try");
+
+    Driver near;
+    near.rules.timing = d.rules.timing;
+    near.lead();
+    near.wake();
+    QCOMPARE(near.state.attemptUntil - near.now, Duration(1s));
 }
 
 QTEST_GUILESS_MAIN(TestDecide)

@@ -22,6 +22,7 @@ private Q_SLOTS:
     void pushTriesAtOnce();
     void pushDuringAnAttemptIsNotForgotten();
     void aLeaderWhoseLeaseIsToldFreeAsksAtOnce();
+    void nobodyWaitsForRivalsThatNeverShowed();
     void lostRacesWidenTheSpread();
     void epochBarrierWaits();
     void stopDrainsThenReleases();
@@ -150,6 +151,25 @@ void TestDecideCandidate::aLeaderWhoseLeaseIsToldFreeAsksAtOnce()
     QCOMPARE(d.now, told);
     QCOMPARE(d.sent(), Verb::Renew);
     QCOMPARE(d.state.phase, Phase::Leading);
+}
+
+void TestDecideCandidate::nobodyWaitsForRivalsThatNeverShowed()
+{
+    Driver d;
+    d.draw = 0.999;
+    d.feed({.kind = Event::Kind::Start});
+    d.refused(5s); // by one who leads for long
+    const Instant end = d.now + 5s;
+    while (d.state.nextIsPeek) {
+        d.wake();
+        d.refused(end - d.now - 1ms);
+    }
+    QCOMPARE(d.state.wakeAt, end);
+    d.feed({.kind = Event::Kind::PushFree});
+    if (d.sent() == Verb::None)
+        d.wake();
+    QCOMPARE(d.sent(), Verb::Acquire);
+    QVERIFY(d.now < end);
 }
 
 void TestDecideCandidate::lostRacesWidenTheSpread()
