@@ -126,7 +126,7 @@ void Decider::onRefused()
     settle();
     m_state.failures = 0;
     const bool freshRival = m_event.retryIn && *m_event.retryIn > m_timing.ttl() - m_timing.ttl() / 10;
-    if (acquired && freshRival && !m_event.epochBarrier)
+    if (acquired && m_state.racing && freshRival && !m_event.epochBarrier)
         m_state.lostRaces = std::min(m_state.lostRaces + 1, 16);
     else if (acquired && m_state.lostRaces > 0)
         --m_state.lostRaces;
@@ -135,7 +135,7 @@ void Decider::onRefused()
         m_state.expiryAt = m_event.now + std::clamp<Duration>(*m_event.retryIn, 0ns, 24h);
     if (m_state.freeHinted) {
         m_state.freeHinted = false;
-        waitUntil(m_event.now + drawn(raceWindow()), false);
+        raceFrom(m_event.now);
     } else {
         scheduleFollow();
     }
@@ -146,7 +146,8 @@ void Decider::onVacant()
     settle();
     m_state.failures = 0;
     m_state.expiryAt = m_event.now;
-    waitUntil(m_event.now, false);
+    waitUntil(m_event.now, false); // each looks at a moment of its own
+    m_state.racing = true;
 }
 
 void Decider::onRenewed()
@@ -198,7 +199,7 @@ void Decider::onPushFree()
     if (m_state.phase == Phase::Attempting)
         m_state.freeHinted = true;
     else if (m_state.phase == Phase::Waiting)
-        waitUntil(m_event.now + drawn(raceWindow()), false);
+        raceFrom(m_event.now);
     else if (m_state.phase == Phase::Leading && m_state.inFlight == Verb::None)
         m_state.nextTryAt = m_event.now; // ours is said to be free: a renewal tells at once
 }

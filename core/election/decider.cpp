@@ -74,6 +74,7 @@ void Decider::act()
         send(Verb::Release);
     else if (isCandidate() && due && m_event.now >= m_state.notBefore) {
         const bool runOut = m_state.expiryAt && m_event.now >= *m_state.expiryAt;
+        m_state.racing = m_state.racing || runOut;
         m_state.phase = Phase::Attempting;
         send(m_state.nextIsPeek && !runOut ? Verb::Peek : Verb::Acquire);
     }
@@ -136,7 +137,7 @@ void Decider::scheduleFollow()
     if (!m_event.epochBarrier && peekAt > m_event.now)
         waitUntil(peekAt, true);
     else
-        waitUntil(*m_state.expiryAt + drawn(raceWindow()), false);
+        raceFrom(*m_state.expiryAt);
 }
 
 void Decider::announceLost(LossReason reason)
@@ -211,6 +212,14 @@ void Decider::waitUntil(Instant when, bool peek)
     m_state.phase = Phase::Waiting;
     m_state.nextTryAt = when;
     m_state.nextIsPeek = peek;
+    m_state.racing = false;
+}
+
+/// Acquires what is free from then on, for all that wait.
+void Decider::raceFrom(Instant free)
+{
+    waitUntil(free + drawn(raceWindow()), false);
+    m_state.racing = true;
 }
 
 /// How far tries of several candidates are spread: a round trip for each rival inferred. Nobody waits

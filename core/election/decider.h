@@ -50,6 +50,7 @@ private:
     void termIsOver();
     void leaveOrWait();
     void waitUntil(Instant when, bool peek);
+    void raceFrom(Instant free);
     void measureRoundTrip();
     [[nodiscard]] bool isAnswer() const;
     [[nodiscard]] bool isCandidate() const;

@@ -135,6 +135,7 @@ struct ElectionState {
     Instant wakeAt; ///< when decide() wants a Timer event at the latest
     Instant nextTryAt; ///< candidate: next acquire or peek; leader: next renewal
     bool nextIsPeek = false;
+    bool racing = false; ///< candidate: the next acquire, or the one under way, is for a lease thought free
     std::optional<Instant> expiryAt; ///< candidate: when the present holder's lease runs out, as told
     Instant notBefore; ///< candidate: no try before (hold back, step-down, Retry-After)
     Duration stayOut{}; ///< how long to hold back once the term is given back
@@ -145,7 +146,7 @@ struct ElectionState {
     Instant attemptUntil;
     Duration roundTrip{}; ///< smoothed
     int failures = 0; ///< in a row
-    int lostRaces = 0; ///< acquires in a row that a fresh rival beat
+    int lostRaces = 0; ///< acquires in a row, of a lease thought free, that a fresh rival beat
 };
 
 /// Longest time that Draining waits for handlers, after which the term is given back all the same.

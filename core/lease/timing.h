@@ -37,7 +37,7 @@ public:
     [[nodiscard]] Duration stopWindow() const { return m_stopWindow; }
     /// validity = sentAt + ttl - margin(): covers clock drift and rounding.
     [[nodiscard]] Duration margin() const { return m_margin; }
-    /// Longest one attempt may take: min(ttl/5, 5 s).
+    /// Longest one attempt may take: min(ttl/5, 5 s). Over a slow line decide() gives it more.
     [[nodiscard]] Duration attemptTimeout() const { return m_attemptTimeout; }
     /// What is allowed but unwise, one sentence each: ttl below 4 x the measured p99 round trip.
     [[nodiscard]] std::vector<std::string> warnings(std::optional<Duration> roundTripP99) const;

@@ -132,8 +132,10 @@ void TestDecideCandidate::pushDuringAnAttemptIsNotForgotten()
     d.feed({.kind = Event::Kind::Start});
     d.feed({.kind = Event::Kind::PushFree}); // released after our acquire was refused by the server
     d.refused(14s);
-    QVERIFY(d.state.wakeAt - d.now <= 5ms);
-    d.wake();
+    if (d.sent() == Verb::None) {
+        QVERIFY(d.state.wakeAt - d.now <= 5ms);
+        d.wake();
+    }
     QCOMPARE(d.sent(), Verb::Acquire);
 }
 
@@ -158,8 +160,8 @@ void TestDecideCandidate::nobodyWaitsForRivalsThatNeverShowed()
     Driver d;
     d.draw = 0.999;
     d.feed({.kind = Event::Kind::Start});
-    d.refused(5s); // by one who leads for long
-    const Instant end = d.now + 5s;
+    d.refused(15s); // by one who renewed just now, as a newcomer often meets it
+    const Instant end = d.now + 15s;
     while (d.state.nextIsPeek) {
         d.wake();
         d.refused(end - d.now - 1ms);
