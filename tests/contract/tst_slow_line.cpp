@@ -85,6 +85,28 @@ private Q_SLOTS:
         TcpProxy proxy(server.port());
         leadsAndComesBack(proxy, through(proxy, server.tcpUri()));
     }
+    /// Connecting anew takes four round trips, and an attempt has five: another session stands by.
+    void postgresqlHasAnotherSessionReady()
+    {
+        if (!PostgresServer::installed())
+            QSKIP("no PostgreSQL");
+        PostgresServer server;
+        QVERIFY(makeBackend(server.socketUri()).value()->makeStore()->init(false, BootClock::now() + 30s));
+        TcpProxy proxy(server.port());
+        proxy.setDelay(kEachWay);
+        Candidate one(makeBackend(through(proxy, server.tcpUri())).value(), "far", kTtl);
+        one.elector.start();
+        const std::string sessions
+            = " FROM pg_stat_activity WHERE application_name = 'tenure/store' AND client_port > 0";
+        for (int i = 0; i < 3; ++i) {
+            QTRY_COMPARE_WITH_TIMEOUT(server.run("SELECT count(*)" + sessions).number(0, 0), 2, 60'000);
+            QTRY_VERIFY_WITH_TIMEOUT(one.elector.isLeader(), 60'000);
+            const Instant until = one.elector.report().validUntil;
+            server.run("SELECT pg_terminate_backend(pid)" + sessions + " AND query LIKE '%tenure_lease%'");
+            QTRY_VERIFY_WITH_TIMEOUT(one.elector.report().validUntil > until + kTtl / 4, 60'000);
+        }
+        QCOMPARE(one.diary.count(false), 0U);
+    }
     void advisoryLocks()
     {
         if (!PostgresServer::installed())

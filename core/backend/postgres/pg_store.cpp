@@ -127,23 +127,6 @@ PgStore::PgStore(std::shared_ptr<Shared> shared, StoreTraits traits)
 
 PgStore::~PgStore() = default;
 
-Result<void> PgStore::connect(Instant deadline, const std::atomic<bool> *cancelled)
-{
-    if (m_connection && !m_connection->stillThere())
-        m_connection.reset();
-    if (m_connection)
-        return {};
-    auto made = PgConnection::open(m_shared->settings, "store", deadline, cancelled,
-        m_competes ? m_usualLimit : Milliseconds());
-    if (!made)
-        return fail(std::move(made.error()));
-    m_connection = std::move(*made);
-    m_planned = 0;
-    m_fresh = true;
-    m_shared->epoch.note(m_connection->server());
-    return {};
-}
-
 Result<PgRows> PgStore::ask(const std::string &sql, std::vector<PgValue> values, Instant deadline)
 {
     const Instant asked = BootClock::now();
@@ -153,18 +136,16 @@ Result<PgRows> PgStore::ask(const std::string &sql, std::vector<PgValue> values,
     return rows;
 }
 
-bool PgStore::connectAhead(Instant deadline, const std::atomic<bool> &cancelled)
-{
-    const bool connected = m_connection && m_connection->usable();
-    return !connected && connect(deadline, &cancelled).has_value();
-}
-
 bool PgStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
 {
     if (!m_competes)
         return false;
     if (!m_connection || !m_connection->usable())
         return connectAhead(deadline, cancelled);
+    if (lineIsSlow()) {
+        standBy(deadline, cancelled);
+        return false;
+    }
     const Statements &sql = m_shared->statements;
     const std::array urgent{&sql.renew, &sql.release, &sql.acquire, &sql.read};
     if (m_planned >= urgent.size() || m_connection->server().proxied)
@@ -224,8 +205,10 @@ std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, I
     std::vector<Result<Reply>> out;
     out.reserve(commands.size());
     for (auto &result : batch.results) {
-        if (!*result && result->error().recovery == Recovery::Reconnect)
+        if (!*result && result->error().recovery == Recovery::Reconnect && m_connection && m_connection->usable()) {
             m_connection.reset(); // a standby and the like: look for the primary again
+            m_spare.reset();
+        }
         out.push_back(*std::move(result));
         if (out.back())
             out.back()->settingUp = settingUp;

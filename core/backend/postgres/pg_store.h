@@ -33,7 +33,8 @@ public:
     [[nodiscard]] Result<StoreFacts> probe(Instant deadline) override;
     [[nodiscard]] Result<std::string> init(bool dryRun, Instant deadline) override;
     /// Connects, and has the server plan what a candidate will need, which it does when a statement is
-    /// first used on a session: a release or a first renewal has no time for that.
+    /// first used on a session: a release or a first renewal has no time for that. Over a slow line, where
+    /// planning matters little and connecting much, it keeps a second session ready instead.
     bool idle(Instant deadline, const std::atomic<bool> &cancelled) override;
     /// True when it connected now: there was no session.
     bool connectAhead(Instant deadline, const std::atomic<bool> &cancelled);
@@ -43,6 +44,8 @@ private:
     using Indices = std::vector<std::size_t>;
 
     [[nodiscard]] Result<void> connect(Instant deadline, const std::atomic<bool> *cancelled = nullptr);
+    void standBy(Instant deadline, const std::atomic<bool> &cancelled);
+    [[nodiscard]] bool lineIsSlow() const;
     void runRound(Batch &batch, std::size_t round);
     void runVerb(Batch &batch, const Indices &which);
     void runReads(Batch &batch, const Indices &which);
@@ -61,6 +64,9 @@ private:
     const std::shared_ptr<Shared> m_shared;
     const StoreTraits m_traits;
     std::unique_ptr<PgConnection> m_connection;
+    std::unique_ptr<PgConnection> m_spare; ///< takes its place when it breaks, over a slow line
+    Instant m_spareNotBefore; ///< the server wanted no second session
+    Duration m_connectTook{}; ///< until a session could be used, the last time
     bool m_competes = false; ///< this store is a candidate's
     bool m_fresh = false; ///< connected since the last batch began
     std::size_t m_planned = 0; ///< on this connection, of what idle() plans
