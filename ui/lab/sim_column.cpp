@@ -44,6 +44,10 @@ QString lifeWord(NodeView::Life life)
     return {};
 }
 
+/// Red when there is any.
+constexpr std::array kNeverGood{Metric::BothBelieved, Metric::TwoLeaders, Metric::UnsafeWrites, Metric::Duplicates, Metric::Lost,
+    Metric::WrongReleases, Metric::TokenRegressions, Metric::Violations};
+
 QString beliefWords(const NodeView &view)
 {
     if (view.client == sim::ClientKind::NoElection)
@@ -251,7 +255,7 @@ void SimColumn::showScore()
     }
     QString html = QStringLiteral("<table cellspacing=0>");
     for (const Metric metric : metrics) {
-        const bool bad = score[metric] > 0 && (metric == Metric::UnsafeWrites || metric == Metric::Duplicates || metric == Metric::Lost || metric == Metric::WrongReleases);
+        const bool bad = score[metric] > 0 && std::find(kNeverGood.begin(), kNeverGood.end(), metric) != kNeverGood.end();
         html += QStringLiteral("<tr><td style='color:%1'>%2&nbsp;&nbsp;&nbsp;</td><td align=right style='color:%3'><b>%4</b></td></tr>")
                     .arg(m_theme.color(Token::Muted).name(), QLatin1String(sim::metricTitle(metric)),
                         m_theme.color(bad ? Token::Crit : Token::Text).name(), QString::fromStdString(sim::metricText(metric, score[metric])));

@@ -91,9 +91,11 @@ private:
             return close(event, What::Frozen);
         case Kind::Life:
             close(event, What::Frozen);
-            if (event.detail == "starts")
-                return close(event, What::Down);
-            return open(event, What::Down);
+            if (event.detail == "starts") {
+                close(event, What::Stopped);
+                return close(event, What::Crashed);
+            }
+            return open(event, event.detail == "crashed" ? What::Crashed : What::Stopped);
         case Kind::Stale:
         case Kind::Rejected:
             if (lane(event) < m_lanes.m_lanes.size())
@@ -166,7 +168,7 @@ double SimLanes::x(Duration at) const
 void SimLanes::paintPieces(QPainter &painter, const std::vector<Piece> &pieces, const QRect &lane) const
 {
     const int half = lane.height() / 4;
-    for (const What layer : {What::Held, What::Vacant, What::Down, What::Believes, What::Works, What::Frozen}) {
+    for (const What layer : {What::Held, What::Vacant, What::Stopped, What::Crashed, What::Believes, What::Works, What::Frozen}) {
         for (const Piece &piece : pieces) {
             if (piece.what != layer)
                 continue;
@@ -183,10 +185,13 @@ void SimLanes::paintPieces(QPainter &painter, const std::vector<Piece> &pieces, 
             case What::Vacant:
                 painter.fillRect(bar, QBrush(m_theme.color(Token::Crit), Qt::BDiagPattern));
                 break;
-            case What::Down:
+            case What::Stopped:
+                painter.fillRect(QRectF(bar.left(), bar.center().y(), bar.width(), 1), m_theme.color(Token::Hairline));
+                break;
+            case What::Crashed:
                 painter.fillRect(QRectF(bar.left(), bar.center().y(), bar.width(), 1), m_theme.color(Token::Hairline));
                 painter.setPen(m_theme.color(Token::Crit));
-                painter.drawText(QPointF(bar.left() + 2, bar.bottom() - fontMetrics().descent()), QStringLiteral("✝"));
+                painter.drawText(QPointF(bar.left() + 2, bar.bottom() - fontMetrics().descent()), QStringLiteral("†"));
                 break;
             case What::Believes:
                 painter.setPen(m_theme.color(Token::Bar));

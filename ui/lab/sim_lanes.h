@@ -32,7 +32,7 @@ protected:
     void mouseMoveEvent(QMouseEvent *event) override;
 
 private:
-    enum class What { Held, Vacant, Believes, Works, Frozen, Down };
+    enum class What { Held, Vacant, Believes, Works, Frozen, Stopped, Crashed };
     struct Piece {
         Duration from{}, until{};
         What what = What::Held;
