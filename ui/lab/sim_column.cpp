@@ -147,9 +147,10 @@ SimColumn::SimColumn(const Theme &theme, const sim::Setup &setup, std::uint64_t 
     for (const sim::InstanceSpec &spec : setup.instances)
         name = shown(spec.name).size() > name.size() ? shown(spec.name) : name;
     const std::array longest{name.left(12), tr("● LEADER, no end"), setup.work.items > 0 ? tr("item 888") : tr("Works"), token};
-    const QFontMetrics metrics(theme.font(FontRole::Strong));
+    QFont bold = m_table->font();
+    bold.setBold(true);
     for (std::size_t i = 0; i < longest.size(); ++i)
-        m_table->setColumnWidth(static_cast<int>(i), metrics.horizontalAdvance(longest[i]) + 4 * theme.unit());
+        m_table->setColumnWidth(static_cast<int>(i), QFontMetrics(bold).horizontalAdvance(longest[i]) + 6 * theme.unit());
     const int rows = static_cast<int>(std::min(setup.instances.size(), kMostRows));
     m_table->setFixedHeight(theme.rowHeight() * (rows + 1) + theme.unit() * 5);
     m_lanes = new SimLanes(theme);

@@ -72,7 +72,7 @@ SimLab::SimLab(const Theme &theme, QWidget *parent) : QWidget(parent), m_theme(t
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     auto *right = new QVBoxLayout;
-    auto *legend = new QLabel(tr("Lanes: outline, believes to lead · filled, does leader's work · hatched, stands still · thin line, stopped · ✖ late write accepted · ⊘ late write refused · † crashed    "
+    auto *legend = new QLabel(tr("Lanes: outline, believes to lead · filled, does leader's work · hatched, stands still · thin line, stopped · ✖ late write accepted · ⊘ late write refused · † crashed\n"
                                  "Tiles: filled, done · 2, done twice · framed, in hand"));
     legend->setWordWrap(true);
     setTone(legend, Tone::Muted);
