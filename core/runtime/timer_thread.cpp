@@ -8,7 +8,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 namespace tenure
@@ -39,7 +38,6 @@ void drain(int fd)
 TimerThread::TimerThread(const Clock &clock, Hooks hooks)
     : m_clock(clock)
     , m_hooks(std::move(hooks))
-    , m_alarmFd(checkedFd(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd"))
     , m_wakeFd(checkedFd(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd"))
 {
 }
@@ -47,7 +45,6 @@ TimerThread::TimerThread(const Clock &clock, Hooks hooks)
 TimerThread::~TimerThread()
 {
     stop();
-    close(m_alarmFd);
     close(m_wakeFd);
 }
 
@@ -121,13 +118,13 @@ void TimerThread::thaw()
 
 void TimerThread::run()
 {
-    std::array<pollfd, 2> fds{pollfd{m_alarmFd, POLLIN, 0}, pollfd{m_wakeFd, POLLIN, 0}};
+    std::array<pollfd, 2> fds{pollfd{m_alarm.fd(), POLLIN, 0}, pollfd{m_wakeFd, POLLIN, 0}};
     std::vector<Job> jobs;
     for (;;) {
         poll(fds.data(), fds.size(), -1);
         if (fds[0].revents != 0)
             m_alarmAt.reset(); // it went off
-        drain(m_alarmFd);
+        m_alarm.drain();
         drain(m_wakeFd);
         if (!takeTurn(jobs))
             return;
@@ -192,14 +189,7 @@ void TimerThread::setAlarm()
     if (next == m_alarmAt)
         return; // already set
     m_alarmAt = next;
-    itimerspec spec{};
-    if (next) {
-        const Instant real = BootClock::now() + std::max<Duration>(*next - m_clock.now(), 0ns);
-        const auto since = std::max<Duration>(real.time_since_epoch(), 1ns);
-        spec.it_value.tv_sec = std::chrono::floor<std::chrono::seconds>(since).count();
-        spec.it_value.tv_nsec = (since % 1s).count();
-    }
-    timerfd_settime(m_alarmFd, TFD_TIMER_ABSTIME, &spec, nullptr);
+    m_alarm.set(next ? BootClock::now() + std::max<Duration>(*next - m_clock.now(), 0ns) : Instant::max());
 }
 
 } // namespace tenure

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/clock.h"
+#include "core/base/alarm.h"
 
 #include <condition_variable>
 #include <functional>
@@ -64,7 +64,7 @@ private:
     // Constant after construction.
     const Clock &m_clock;
     const Hooks m_hooks;
-    int m_alarmFd = -1;
+    Alarm m_alarm;
     int m_wakeFd = -1;
 
     // Timer thread only.

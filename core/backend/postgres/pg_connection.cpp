@@ -86,6 +86,8 @@ struct PgConnection::Impl {
 
     ~Impl()
     {
+        if (!watchdog)
+            return; // it came to nothing
         // Nothing here may wait for the server: UNLISTEN would, a goodbye hardly ever.
         if (listener)
             watchdog->interrupt();
@@ -165,8 +167,8 @@ Result<std::unique_ptr<PgConnection>> PgConnection::open(const Settings &setting
     if (!raw)
         return fail(std::move(raw.error()));
     auto impl = std::make_unique<Impl>();
-    impl->watchdog = std::make_unique<Watchdog>(PQsocket(raw->get()));
     try {
+        impl->watchdog = std::make_unique<Watchdog>(PQsocket(raw->get()));
         impl->watchdog->arm(deadline);
         impl->session = compat::takeOver(raw->release());
     } catch (const std::exception &e) {

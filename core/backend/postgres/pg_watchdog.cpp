@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/backend/postgres/pg_watchdog.h"
 
+#include <cerrno>
+#include <system_error>
+
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace tenure::postgres
 {
-
-Watchdog::Watchdog(int socket)
-    : m_socket(fcntl(socket, F_DUPFD_CLOEXEC, 0)), m_thread([this] { run(); })
+namespace
 {
+
+int secondOf(int socket)
+{
+    const int own = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        throw std::system_error(errno, std::generic_category(), "no second descriptor for the session");
+    return own;
+}
+
+} // namespace
+
+Watchdog::Watchdog(int socket) : m_socket(secondOf(socket))
+{
+    try {
+        m_thread = std::thread([this] { run(); });
+    } catch (const std::system_error &) {
+        close(m_socket);
+        throw;
+    }
 }
 
 Watchdog::~Watchdog()
@@ -18,8 +38,8 @@ Watchdog::~Watchdog()
     {
         const std::lock_guard lock(m_mutex);
         m_ending = true;
+        lookBy(Instant());
     }
-    m_changed.notify_all();
     m_thread.join();
     close(m_socket);
 }
@@ -34,8 +54,16 @@ void Watchdog::arm(Instant deadline)
 {
     const std::lock_guard lock(m_mutex);
     m_deadline = deadline;
-    if (m_sleepsOn || deadline < m_wakesAt) // else it looks again early enough by itself
-        m_changed.notify_all();
+    lookBy(deadline);
+}
+
+/// An alarm that comes sooner is left: it moves itself to the deadline of then.
+void Watchdog::lookBy(Instant when)
+{
+    if (when >= m_alarmAt)
+        return;
+    m_alarmAt = when;
+    m_alarm.set(when);
 }
 
 bool Watchdog::disarm()
@@ -60,18 +88,18 @@ bool Watchdog::interrupted() const
 
 void Watchdog::run()
 {
-    std::unique_lock lock(m_mutex);
-    while (!m_ending) {
-        const Instant now = BootClock::now();
-        if (m_deadline && *m_deadline <= now && !m_bitten)
+    for (;;) {
+        m_alarm.wait();
+        const std::lock_guard lock(m_mutex);
+        if (m_ending)
+            return;
+        m_alarmAt = Instant::max();
+        if (m_bitten || !m_deadline)
+            continue;
+        if (*m_deadline <= BootClock::now())
             bite();
-        m_sleepsOn = !m_deadline || m_bitten;
-        if (m_sleepsOn) {
-            m_changed.wait(lock);
-        } else {
-            m_wakesAt = *m_deadline;
-            m_changed.wait_for(lock, *m_deadline - now);
-        }
+        else
+            lookBy(*m_deadline);
     }
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/clock.h"
+#include "core/base/alarm.h"
 
-#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -13,11 +12,12 @@ namespace tenure::postgres
 
 /// Bounds calls of a library that knows no deadlines: when one passes, the socket is shut down and
 /// the call returns with an error. Has a descriptor of its own for the socket, so that it can never
-/// hit another one. arm() and disarm() by the caller of the library, interrupt() by any thread.
+/// hit another one. Arming it wakes no thread. arm() and disarm() by the caller of the library,
+/// interrupt() by any thread.
 class Watchdog
 {
 public:
-    explicit Watchdog(int socket);
+    explicit Watchdog(int socket); ///< throws std::system_error when there is no descriptor left
     ~Watchdog();
     Watchdog(const Watchdog &) = delete;
     Watchdog &operator=(const Watchdog &) = delete;
@@ -31,16 +31,16 @@ public:
 private:
     void run();
     void bite();
+    void lookBy(Instant when);
 
+    Alarm m_alarm; ///< before the socket: it may throw
     const int m_socket;
     mutable std::mutex m_mutex;
-    std::condition_variable m_changed;
+    Instant m_alarmAt = Instant::max(); ///< guarded by m_mutex; the thread looks then
     std::optional<Instant> m_deadline; ///< guarded by m_mutex
-    bool m_sleepsOn = false; ///< guarded by m_mutex: the thread waits without a limit
     bool m_bitten = false; ///< guarded by m_mutex
     bool m_interrupted = false; ///< guarded by m_mutex
     bool m_ending = false; ///< guarded by m_mutex
-    Instant m_wakesAt; ///< guarded by m_mutex
     std::thread m_thread;
 };
 
