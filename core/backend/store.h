@@ -28,6 +28,8 @@ struct Acquire {
     HolderId holder;
     Nonce nonce;
     Milliseconds ttl{};
+    /// How long it may wait in the backend for the present holder's end (StoreTraits::awaitsEnd).
+    Milliseconds awaitEnd{};
 };
 
 /// Extend this very term (holder, nonce and token compared); never re-creates a lost one.
@@ -118,6 +120,10 @@ struct StoreTraits {
     bool canHold = true;
     bool canClear = true;
     std::size_t maxNameBytes = LeaseId::kMaxBytes;
+    /// The longest that an acquire can wait in the backend, by its clock, for a holder's lease to run out,
+    /// so that request and wake-ups are over by then; what comes next on this store waits as long. 0: it is
+    /// judged as it comes.
+    Milliseconds awaitsEnd{};
     /// Why what is read here may be forged ("the server's certificate is not checked"); shown in red.
     std::string danger;
 };

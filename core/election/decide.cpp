@@ -123,6 +123,8 @@ void Decider::onGranted()
 void Decider::onRefused()
 {
     const bool acquired = m_state.inFlight == Verb::Acquire;
+    // What it waited for was not what refused it: the next one comes when that is over.
+    const bool mayAwait = !m_state.awaiting && !m_event.epochBarrier;
     settle();
     m_state.failures = 0;
     const bool freshRival = m_event.retryIn && *m_event.retryIn > m_timing.ttl() - m_timing.ttl() / 10;
@@ -137,7 +139,7 @@ void Decider::onRefused()
         m_state.freeHinted = false;
         raceFrom(m_event.now);
     } else {
-        scheduleFollow();
+        scheduleFollow(mayAwait ? headStart() : 0ns);
     }
 }
 
@@ -181,6 +183,7 @@ void Decider::onFault(FaultClass fault)
 {
     const Verb verb = m_state.inFlight;
     settle();
+    m_state.awaiting = false;
     if (verb == Verb::Acquire && fault == FaultClass::Unknown)
         m_state.mayHold = true;
     m_state.degraded = m_state.phase == Phase::Leading;
@@ -220,8 +223,10 @@ void Decider::onResumed()
     onTimer();
     const bool mayTry = m_state.phase == Phase::Leading || m_state.phase == Phase::Draining
         || m_state.phase == Phase::Waiting;
-    if (mayTry && m_state.inFlight == Verb::None)
+    if (mayTry && m_state.inFlight == Verb::None) {
         m_state.nextTryAt = m_event.now;
+        m_state.awaiting = false;
+    }
 }
 
 void Decider::onHandlersDone()

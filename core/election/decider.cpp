@@ -39,7 +39,7 @@ bool Decider::holdsTerm() const
 
 void Decider::measureRoundTrip()
 {
-    if (m_event.kind == Event::Kind::Fault || m_event.sentAt == Instant())
+    if (m_event.kind == Event::Kind::Fault || m_event.sentAt == Instant() || m_state.awaiting)
         return;
     const Duration sample = std::clamp<Duration>(m_event.now - m_event.sentAt - m_event.settingUp, 0ns, 1h);
     // Down at once, up slowly: the first answer on a connection is slow and says little about the next.
@@ -96,7 +96,9 @@ void Decider::send(Verb verb)
     m_state.inFlight = verb;
     m_state.request = ++m_state.lastRequest;
     m_state.attemptUntil = m_event.now + timeout;
-    m_actions.add({.kind = Action::Kind::Send, .verb = verb, .request = m_state.request, .timeout = timeout});
+    m_state.awaiting = m_state.awaiting && verb == Verb::Acquire;
+    m_actions.add({.kind = Action::Kind::Send, .verb = verb, .request = m_state.request, .timeout = timeout,
+        .awaitEnd = m_state.awaiting ? m_rules.awaitsEnd : 0ns});
 }
 
 /// Nothing is in flight any more; an answer that still comes is foreign.
@@ -124,8 +126,8 @@ void Decider::retryAfterFault(FaultClass fault)
 }
 
 /// A refused candidate waits for the holder's end. It peeks (the cheapest call) shortly before, so
-/// that a healthy leader costs one peek a term length, and acquires only when the end really came.
-void Decider::scheduleFollow()
+/// that a healthy leader costs one peek a term length, and acquires only when the end really comes.
+void Decider::scheduleFollow(Duration early)
 {
     const Duration poll = m_state.pushAlive ? Duration(m_timing.ttl()) : Duration(m_timing.ttl()) / 3;
     if (!m_state.expiryAt)
@@ -137,7 +139,7 @@ void Decider::scheduleFollow()
     if (!m_event.epochBarrier && peekAt > m_event.now)
         waitUntil(peekAt, true);
     else
-        raceFrom(*m_state.expiryAt);
+        raceFrom(*m_state.expiryAt, early);
 }
 
 void Decider::announceLost(LossReason reason)
@@ -166,7 +168,7 @@ void Decider::loseDefinitely(LossReason reason)
 void Decider::startGiveBack(LossReason reason, Duration stayOut)
 {
     m_state.stayOut = std::clamp<Duration>(stayOut, 0ns, 24h);
-    m_state.drainUntil = m_event.now + m_drainLimit;
+    m_state.drainUntil = m_event.now + m_rules.drainLimit;
     announceLost(reason);
     m_state.phase = Phase::Draining;
 }
@@ -213,13 +215,24 @@ void Decider::waitUntil(Instant when, bool peek)
     m_state.nextTryAt = when;
     m_state.nextIsPeek = peek;
     m_state.racing = false;
+    m_state.awaiting = false;
 }
 
-/// Acquires what is free from then on, for all that wait.
-void Decider::raceFrom(Instant free)
+/// Acquires what is free from then on, for all that wait; so much `early`, it waits there.
+void Decider::raceFrom(Instant free, Duration early)
 {
-    waitUntil(free + drawn(raceWindow()), false);
+    waitUntil(free - early + drawn(raceWindow()), false);
     m_state.racing = true;
+    m_state.awaiting = early > 0ns;
+}
+
+/// Aims at the middle of the time that the backend lets it wait, and leaves the attempt time to answer.
+/// Many rivals spread their tries instead: waiting there, all of them would wake at the same moment.
+Duration Decider::headStart() const
+{
+    if (m_state.lostRaces > 1)
+        return 0ns;
+    return std::min<Duration>(m_rules.awaitsEnd / 2, m_timing.attemptTimeout() / 4);
 }
 
 /// How far tries of several candidates are spread: a round trip for each rival inferred. Nobody waits

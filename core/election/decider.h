@@ -12,7 +12,7 @@ class Decider
 {
 public:
     Decider(const ElectionRules &rules, ElectionState &state, const Event &event)
-        : m_timing(rules.timing), m_drainLimit(rules.drainLimit), m_state(state), m_event(event)
+        : m_rules(rules), m_timing(rules.timing), m_state(state), m_event(event)
     {
     }
     Actions run();
@@ -42,7 +42,7 @@ private:
     void send(Verb verb);
     void settle();
     void retryAfterFault(FaultClass fault);
-    void scheduleFollow();
+    void scheduleFollow(Duration early);
     void announceLost(LossReason reason);
     void loseDefinitely(LossReason reason);
     void startGiveBack(LossReason reason, Duration stayOut);
@@ -50,7 +50,7 @@ private:
     void termIsOver();
     void leaveOrWait();
     void waitUntil(Instant when, bool peek);
-    void raceFrom(Instant free);
+    void raceFrom(Instant free, Duration early = {});
     void measureRoundTrip();
     [[nodiscard]] bool isAnswer() const;
     [[nodiscard]] bool isCandidate() const;
@@ -58,13 +58,14 @@ private:
     [[nodiscard]] Instant deadline() const { return m_state.validUntil - m_timing.stopWindow(); }
     [[nodiscard]] Duration attemptTimeout() const;
     [[nodiscard]] Duration raceWindow() const;
+    [[nodiscard]] Duration headStart() const;
     [[nodiscard]] Duration backoff() const;
     [[nodiscard]] Duration drawn(Duration window) const;
     [[nodiscard]] Instant nextRenewal() const;
     [[nodiscard]] Instant wakeAt() const;
 
+    const ElectionRules &m_rules;
     const Timing &m_timing;
-    const Duration m_drainLimit;
     ElectionState &m_state;
     const Event &m_event;
     Actions m_actions;

@@ -96,6 +96,7 @@ struct Action {
     Verb verb = Verb::None; ///< Send
     RequestId request = 0; ///< Send
     Duration timeout{}; ///< Send: no answer by then is Unknown
+    Duration awaitEnd{}; ///< Send an acquire: it may wait so long in the backend for the holder's end
     LossReason reason = LossReason::GivenBack; ///< AnnounceLost
 };
 
@@ -136,6 +137,7 @@ struct ElectionState {
     Instant nextTryAt; ///< candidate: next acquire or peek; leader: next renewal
     bool nextIsPeek = false;
     bool racing = false; ///< candidate: the next acquire, or the one under way, is for a lease thought free
+    bool awaiting = false; ///< candidate: that acquire comes before the holder's end and waits for it there
     std::optional<Instant> expiryAt; ///< candidate: when the present holder's lease runs out, as told
     Instant notBefore; ///< candidate: no try before (hold back, step-down, Retry-After)
     Duration stayOut{}; ///< how long to hold back once the term is given back
@@ -156,6 +158,7 @@ inline constexpr Duration kDefaultDrainLimit = std::chrono::seconds(30);
 struct ElectionRules {
     Timing timing;
     Duration drainLimit = kDefaultDrainLimit;
+    Duration awaitsEnd{}; ///< how long the backend lets an acquire wait for the holder's end
 };
 
 /// The election, decided: changes `state`, returns what to do. Pure: the same arguments give the same

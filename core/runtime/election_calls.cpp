@@ -70,13 +70,13 @@ Event renewed(const Reply &reply, const HolderId &holder)
 
 } // namespace
 
-Command commandFor(Verb verb, const Candidacy &who, const ElectionState &state)
+Command commandFor(Verb verb, const Candidacy &who, const ElectionState &state, Duration awaitEnd)
 {
     const Milliseconds ttl = who.rules.timing.ttl();
     const Term term{who.holder, state.nonce, state.token};
     switch (verb) {
     case Verb::Acquire:
-        return Acquire{who.lease, who.holder, state.nonce, ttl};
+        return Acquire{who.lease, who.holder, state.nonce, ttl, std::chrono::floor<Milliseconds>(awaitEnd)};
     case Verb::Renew:
         return Renew{who.lease, term, ttl};
     case Verb::Release:

@@ -19,8 +19,9 @@ struct Candidacy {
     ElectionRules rules;
 };
 
-/// What to send for `verb` as `state` stands now.
-[[nodiscard]] Command commandFor(Verb verb, const Candidacy &who, const ElectionState &state);
+/// What to send for `verb` as `state` stands now. `awaitEnd`: Action's.
+[[nodiscard]] Command commandFor(
+    Verb verb, const Candidacy &who, const ElectionState &state, Duration awaitEnd = {});
 
 /// What a failed call means for an election (DESIGN.md section 3, the fault table).
 [[nodiscard]] FaultClass faultOf(const Error &error, Verb verb);

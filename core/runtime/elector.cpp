@@ -199,7 +199,7 @@ void Elector::Core::perform(const Action &action)
     switch (action.kind) {
     case Action::Kind::Send:
         return host.send({id, action.verb, action.request, host.clock.now() + action.timeout,
-            commandFor(action.verb, who, state)});
+            commandFor(action.verb, who, state, action.awaitEnd)});
     case Action::Kind::AnnounceGained:
         return tellGained();
     case Action::Kind::AnnounceLost:
@@ -319,7 +319,9 @@ void Elector::Core::tellChanged()
 Elector::Elector(ElectorHost &host, LeaseId lease, HolderId holder, Timing timing,
     ElectorCallbacks callbacks, Duration drainLimit)
     : m_core(std::make_shared<Core>(host.core(),
-          Candidacy{std::move(lease), std::move(holder), {timing, drainLimit}}, std::move(callbacks)))
+          Candidacy{
+              std::move(lease), std::move(holder), {timing, drainLimit, host.core().awaitsEnd}},
+          std::move(callbacks)))
 {
     host.core().timers.post([core = m_core] { core->host.add(core); });
 }

@@ -30,6 +30,7 @@ struct ElectorHost::Core {
     void dispatch(const std::shared_ptr<Dispatcher::Strand> &strand, Dispatcher::Job job);
 
     const Clock &clock;
+    const Duration awaitsEnd; ///< of the store
     std::atomic<std::uint64_t> lastId = 0;
 
     // Timer thread only.

@@ -17,6 +17,7 @@ constexpr Duration kReliefAfter = 2ms;
 
 ElectorHost::Core::Core(const Backend &backend, const Clock &clockUsed)
     : clock(clockUsed)
+    , awaitsEnd(backend.traits().awaitsEnd)
     , timers(clockUsed,
           {[this](Duration by) { jumped(by); },
               [this] {

@@ -12,8 +12,8 @@ want AS MATERIALIZED (
   SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
     AS w(w_name, w_holder, w_nonce, w_ms, w_token)
 ),
-locked AS MATERIALIZED (
-  SELECT l.*, w.* FROM budget, want w JOIN @schema@.tenure_lease l ON l.name = w.w_name
+@await@locked AS MATERIALIZED (
+  SELECT l.*, w.* FROM budget, @awaited@want w JOIN @schema@.tenure_lease l ON l.name = w.w_name
   ORDER BY l.name FOR NO KEY UPDATE OF l
 ),
 timed AS MATERIALIZED (SELECT *, clock_timestamp() AS now FROM locked),

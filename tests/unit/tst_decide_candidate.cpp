@@ -24,6 +24,11 @@ private Q_SLOTS:
     void aLeaderWhoseLeaseIsToldFreeAsksAtOnce();
     void nobodyWaitsForRivalsThatNeverShowed();
     void lostRacesWidenTheSpread();
+    void comesEarlyWhereTheBackendAwaitsTheEnd_data();
+    void comesEarlyWhereTheBackendAwaitsTheEnd();
+    void comesLaterWhenSomethingElseRefusedIt();
+    void waitingThereIsNoRoundTrip();
+    void manyRivalsDoNotWaitThereTogether();
     void epochBarrierWaits();
     void stopDrainsThenReleases();
     void stopDuringAcquireMakesSure();
@@ -194,6 +199,115 @@ void TestDecideCandidate::lostRacesWidenTheSpread()
     }
     QVERIFY(spread > 2 * d.state.roundTrip);
     QVERIFY(spread <= 1s);
+}
+
+namespace
+{
+
+/// Waits for a holder that renews no more until the acquire is due; returns the holder's end.
+Instant followToTheEnd(Driver &d)
+{
+    d.feed({.kind = Event::Kind::Start});
+    const Duration ttl = d.rules.timing.ttl();
+    d.refused(ttl - 1ms);
+    const Instant end = d.now + ttl - 1ms;
+    while (d.state.nextIsPeek) {
+        d.wake();
+        d.refused(end - d.now - 1ms); // its answer takes a millisecond
+    }
+    return end;
+}
+
+Duration awaitEnd(const Driver &d)
+{
+    for (const Action &action : d.last) {
+        if (action.kind == Action::Kind::Send)
+            return action.awaitEnd;
+    }
+    return -1ms;
+}
+
+} // namespace
+
+void TestDecideCandidate::comesEarlyWhereTheBackendAwaitsTheEnd_data()
+{
+    QTest::addColumn<int>("ttlMs");
+    QTest::addColumn<int>("awaitsMs");
+    QTest::addColumn<int>("earlyUs");
+    QTest::newRow("it awaits nothing") << 15'000 << 0 << 0;
+    QTest::newRow("in the middle of what it awaits") << 15'000 << 10 << 5000;
+    QTest::newRow("an attempt of 20 ms") << 100 << 10 << 5000;
+    QTest::newRow("an attempt of 10 ms: a quarter of it") << 50 << 10 << 2500;
+}
+
+void TestDecideCandidate::comesEarlyWhereTheBackendAwaitsTheEnd()
+{
+    QFETCH(int, ttlMs);
+    QFETCH(int, awaitsMs);
+    QFETCH(int, earlyUs);
+    Driver d;
+    TimingLimits limits;
+    limits.floor = 50ms;
+    d.rules = {Timing::make({.ttl = Milliseconds(ttlMs)}, limits).value(), 30s, Milliseconds(awaitsMs)};
+    const Instant end = followToTheEnd(d);
+    QCOMPARE(end - d.state.wakeAt, Duration(std::chrono::microseconds(earlyUs)));
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Acquire);
+    QCOMPARE(awaitEnd(d), Duration(Milliseconds(awaitsMs)));
+}
+
+/// A hold, the rule for who was asked to leave, a server's clock that was set: it must not ask in a circle.
+void TestDecideCandidate::comesLaterWhenSomethingElseRefusedIt()
+{
+    Driver d;
+    d.rules.awaitsEnd = 10ms;
+    followToTheEnd(d);
+    d.wake();
+    d.refused(8ms);
+    const Instant free = d.now + 8ms;
+    QCOMPARE(d.state.wakeAt, free);
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Acquire);
+    QCOMPARE(awaitEnd(d), Duration(0));
+    d.refused(4ms, true);
+    QVERIFY(d.state.wakeAt >= d.now + 4ms); // the epoch rule's end is not awaited there
+}
+
+void TestDecideCandidate::waitingThereIsNoRoundTrip()
+{
+    Driver d;
+    d.rules.awaitsEnd = 10ms;
+    followToTheEnd(d);
+    const Duration before = d.state.roundTrip;
+    d.wake();
+    const Instant sent = d.now;
+    d.now += 8ms;
+    d.feed({.kind = Event::Kind::Granted, .request = d.state.request, .sentAt = sent, .token = {42}});
+    QCOMPARE(d.state.phase, Phase::Leading);
+    QCOMPARE(d.state.validUntil, sent + d.rules.timing.ttl() - d.rules.timing.margin()); // from before it waited
+    QCOMPARE(d.state.roundTrip, before);
+    d.wake();
+    QCOMPARE(d.sent(), Verb::Renew);
+    d.renewed(20ms);
+    QVERIFY(d.state.roundTrip > before); // and renewals are measured as ever
+}
+
+void TestDecideCandidate::manyRivalsDoNotWaitThereTogether()
+{
+    Driver d;
+    d.rules.awaitsEnd = 10ms;
+    d.feed({.kind = Event::Kind::Start});
+    for (int lost = 0; lost < 4; ++lost) {
+        d.refused(15s); // a rival was faster
+        const Instant end = d.now + 15s;
+        while (d.state.nextIsPeek) {
+            d.wake();
+            d.refused(end - d.now - 1ms);
+        }
+        QCOMPARE(d.state.wakeAt < end, lost < 2); // one rival is met there, more are evaded
+        d.wake();
+        QCOMPARE(d.sent(), Verb::Acquire);
+    }
 }
 
 void TestDecideCandidate::epochBarrierWaits()

@@ -54,12 +54,14 @@ Statements::Statements(const std::string &schema) : channel("tenure_" + schema)
         return out;
     };
     acquire = made(kAcquireSql);
+    awaitingAcquire = made(kAwaitingAcquireSql);
     renew = made(kRenewSql);
     release = made(kReleaseSql);
     operate = made(kOperateSql);
     read = made(kReadSql);
     list = made(kListSql);
     init = made(kInitSql);
+    tail = "SELECT at FROM " + quotedName(schema) + ".tenure_history ORDER BY id DESC LIMIT 1";
     makeSchema = "CREATE SCHEMA IF NOT EXISTS " + quotedName(schema) + ";\n";
     makeRow = "INSERT INTO " + quotedName(schema)
         + ".tenure_lease (name) VALUES ($1) ON CONFLICT (name) DO NOTHING";

@@ -10,8 +10,11 @@ namespace tenure::postgres
 /// The statements for one schema (resources/sql).
 struct Statements {
     explicit Statements(const std::string &schema);
-    std::string acquire, renew, release, operate, read, list, init;
+    std::string acquire;
+    std::string awaitingAcquire; ///< waits for the holder's end, if that is near
+    std::string renew, release, operate, read, list, init;
     std::string makeSchema;
+    std::string tail; ///< of the history: has its files and indexes open before the first write
     std::string channel; ///< of the notifications
     std::string makeRow; ///< a vacant row, for a hold on a name that nobody ever had
 };

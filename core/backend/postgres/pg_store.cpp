@@ -18,10 +18,15 @@ bool isWrite(const Command &command)
     return !std::holds_alternative<Read>(command) && !std::holds_alternative<List>(command);
 }
 
+Milliseconds until(Instant deadline)
+{
+    return std::max(Milliseconds(0), std::chrono::floor<Milliseconds>(deadline - BootClock::now()));
+}
+
 /// How long the server may wait for a lock, so that its answer is still in time for us.
 std::string lockBudget(Instant deadline)
 {
-    const auto left = std::chrono::duration_cast<Milliseconds>(deadline - BootClock::now());
+    const Milliseconds left = until(deadline);
     const auto budget = left - std::min<Milliseconds>(left / 5, Milliseconds(50));
     return std::to_string(std::max<std::int64_t>(1, budget.count())) + "ms";
 }
@@ -33,12 +38,13 @@ struct Wanted {
     Nonce nonce;
     Milliseconds ttl{};
     FencingToken token;
+    Milliseconds awaitEnd{};
 };
 
 Wanted wantedBy(const Command &command)
 {
     if (const auto *acquire = std::get_if<Acquire>(&command))
-        return {&acquire->lease, acquire->holder.name(), acquire->nonce, acquire->ttl, {}};
+        return {&acquire->lease, acquire->holder.name(), acquire->nonce, acquire->ttl, {}, acquire->awaitEnd};
     if (const auto *renew = std::get_if<Renew>(&command)) {
         const Term &term = renew->term;
         // No term has token 0, and none may match it here.
@@ -70,9 +76,11 @@ struct Arrays {
     PgArray names, holders, nonces, ttls, tokens;
     Milliseconds shortest = Milliseconds::max();
     Milliseconds longest{0};
+    Milliseconds awaitEnd{0}; ///< of the acquire that waits longest
 
     void add(const Wanted &wanted)
     {
+        awaitEnd = std::max(awaitEnd, wanted.awaitEnd);
         names.add(wanted.lease->name());
         holders.add(wanted.holder);
         nonces.add(wanted.nonce.hex());
@@ -81,9 +89,11 @@ struct Arrays {
         shortest = std::min(shortest, wanted.ttl);
         longest = std::max(longest, wanted.ttl);
     }
+    /// Half the time until the deadline at most: the rest is for the answer.
+    [[nodiscard]] Milliseconds waitUntil(Instant deadline) const { return std::min(awaitEnd, until(deadline) / 2); }
     [[nodiscard]] std::vector<PgValue> values(Instant deadline) const
     {
-        return {lockBudget(deadline), names.text(), holders.text(), nonces.text(), ttls.text(),
+        return {lockBudget(deadline - waitUntil(deadline)), names.text(), holders.text(), nonces.text(), ttls.text(),
             tokens.text()};
     }
 };
@@ -147,16 +157,21 @@ bool PgStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
         return false;
     }
     const Statements &sql = m_shared->statements;
-    const std::array urgent{&sql.renew, &sql.release, &sql.acquire, &sql.read};
+    const std::array urgent{
+        &sql.renew, &sql.release, &sql.acquire, &sql.read, &sql.awaitingAcquire, &sql.tail};
     if (m_planned >= urgent.size() || m_connection->server().proxied)
         return false;
     const std::string *const statement = urgent.at(m_planned++);
     std::vector<PgValue> nobody = Arrays().values(BootClock::now() + m_usualLimit);
-    if (statement == &sql.acquire) {
+    if (statement == &sql.acquire || statement == &sql.awaitingAcquire) {
         nobody.emplace_back("t"); // a new term for nobody, and that refused
         nobody.emplace_back(std::nullopt);
+        if (statement == &sql.awaitingAcquire)
+            nobody.emplace_back("0");
     } else if (statement == &sql.read) {
         nobody = {PgArray().text()};
+    } else if (statement == &sql.tail) {
+        nobody.clear();
     }
     m_connection->plan(*statement, nobody, m_usualLimit, deadline);
     return m_connection->usable();
@@ -221,6 +236,7 @@ std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, I
 void PgStore::runRound(Batch &batch, std::size_t round)
 {
     Indices acquires;
+    Indices awaiting;
     Indices renews;
     Indices releases;
     Indices reads;
@@ -229,7 +245,8 @@ void PgStore::runRound(Batch &batch, std::size_t round)
         if (batch.rounds[i] != round || batch.results[i])
             continue;
         const Command &command = batch.commands[i];
-        Indices &where = std::holds_alternative<Acquire>(command) ? acquires
+        const auto *acquire = std::get_if<Acquire>(&command);
+        Indices &where = acquire != nullptr ? (acquire->awaitEnd > Milliseconds::zero() ? awaiting : acquires)
             : std::holds_alternative<Renew>(command)              ? renews
             : std::holds_alternative<Release>(command)            ? releases
             : std::holds_alternative<Read>(command)               ? reads
@@ -240,6 +257,7 @@ void PgStore::runRound(Batch &batch, std::size_t round)
     for (const Indices *which : {&renews, &releases, &acquires})
         runVerb(batch, *which);
     runReads(batch, reads);
+    runVerb(batch, awaiting);
     for (const std::size_t i : singles) {
         if (batch.over) {
             batch.results[i] = fail(*batch.over);
@@ -290,14 +308,19 @@ void PgStore::runVerb(Batch &batch, const Indices &which)
         indexOf[leaseOf(batch.commands[i])->name()] = i;
     }
     std::vector<PgValue> values = arrays.values(batch.deadline);
+    const Milliseconds wait = arrays.waitUntil(batch.deadline);
+    const bool awaits = arrays.awaitEnd > Milliseconds::zero();
     if (acquires) {
         const auto latest = m_shared->epoch.latestPlausible(arrays.shortest);
         values.emplace_back(m_shared->epoch.barrier(arrays.longest) ? "t" : "f");
         values.emplace_back(
-            latest ? PgValue(std::to_string(latest->time_since_epoch().count())) : PgValue());
+            latest ? PgValue(std::to_string((*latest + wait).time_since_epoch().count())) : PgValue());
     }
+    if (awaits)
+        values.emplace_back(std::to_string(wait.count()));
     const Statements &sql = m_shared->statements;
-    const auto rows = ask(acquires                 ? sql.acquire
+    const auto rows = ask(awaits                   ? sql.awaitingAcquire
+            : acquires                             ? sql.acquire
             : std::holds_alternative<Renew>(first) ? sql.renew
                                                    : sql.release,
         std::move(values), batch.deadline);

@@ -19,8 +19,10 @@ public:
         m_traits.scheme = "postgresql";
         m_traits.display = m_shared->settings.display;
         m_traits.limits.floor = Milliseconds(50);
-        if (!isAdvisory())
+        if (!isAdvisory()) {
+            m_traits.awaitsEnd = Milliseconds(10);
             return;
+        }
         m_traits.limits.floor = Milliseconds(500);
         m_traits.linearizable = false; // a killed session frees its lock before its holder knows
         m_traits.canAsk = m_traits.canHold = false;
