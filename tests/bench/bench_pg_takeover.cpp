@@ -11,25 +11,32 @@
 #include <QDir>
 #include <QProcess>
 
+#include <thread>
+
 using namespace tenure;
 
 namespace
 {
 
-/// As a candidate writes: one row updated by a prepared statement, each a transaction.
-void printCommit(const PostgresServer &server, const std::string &where)
+/// As a candidate writes: one row updated by a prepared statement, each a transaction; one after the other,
+/// and after the idling that comes before a takeover.
+void printCommit(const PostgresServer &server, const std::string &where, Duration idling, int times)
 {
     const auto session = server.session();
     const auto deadline = [] { return BootClock::now() + std::chrono::seconds(10); };
-    if (!session->script("CREATE TABLE public.one (n int); INSERT INTO public.one VALUES (0)", deadline()))
+    if (!session->script("CREATE TABLE IF NOT EXISTS public.one (n int); TRUNCATE public.one; "
+                         "INSERT INTO public.one VALUES (0)",
+            deadline()))
         return;
     std::vector<double> ms;
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < times; ++i) {
+        std::this_thread::sleep_for(idling);
         const Instant began = BootClock::now();
         if (session->ask("UPDATE public.one SET n = n + 1", {}, deadline()))
             ms.push_back(std::chrono::duration<double, std::milli>(BootClock::now() - began).count());
     }
     bench::print({{"bench", "one_commit"}, {"data", where}, {"n", ms.size()},
+        {"after_ms", std::chrono::duration<double, std::milli>(idling).count()},
         {"p50_ms", bench::quantile(ms, 0.5)}, {"p99_ms", bench::quantile(ms, 0.99)}});
 }
 
@@ -41,7 +48,8 @@ int takeOver(const std::string &where, const QString &rounds)
         false, BootClock::now() + std::chrono::seconds(10));
     if (!made)
         return 1;
-    printCommit(server, where);
+    printCommit(server, where, {}, 300);
+    printCommit(server, where, std::chrono::milliseconds(300), 40);
     QProcess bench;
     bench.setProcessChannelMode(QProcess::ForwardedChannels);
     bench.start(QCoreApplication::applicationDirPath() + QStringLiteral("/bench_takeover"),

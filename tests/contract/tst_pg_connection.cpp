@@ -28,6 +28,7 @@ class PgConnectionTest : public QObject
 private Q_SLOTS:
     void initTestCase();
     void pinsWhatMatters();
+    void aCandidatesVerbsArePlannedByName();
     void neverReconnectsByItself();
     void aStatementsErrorLeavesItUsable();
     void aStoppedServerCannotHoldIt();
@@ -61,6 +62,29 @@ void PgConnectionTest::pinsWhatMatters()
         QVERIFY(rows);
         QCOMPARE(rows->text(0, 0), std::string_view(value));
     }
+}
+
+void PgConnectionTest::aCandidatesVerbsArePlannedByName()
+{
+    const Settings settings = settingsOf(m_server->socketUri()).value();
+    const auto candidate = PgConnection::open(settings, "store", in(5s), nullptr, 200ms);
+    QVERIFY(candidate);
+    m_server->run("CREATE TABLE public.few AS SELECT 'a' || n AS name FROM generate_series(1, 300) n");
+    m_server->run("CREATE UNIQUE INDEX ON public.few (name)");
+    m_server->run("ANALYZE public.few"); // two pages: to read them whole looks cheapest
+    const auto planOf = [](PgConnection &session) {
+        const char *sql = "EXPLAIN SELECT FROM unnest('{a1,a2}'::text[]) w JOIN public.few ON name = w";
+        const auto lines = session.ask(sql, {}, in(5s)).value();
+        std::string plan;
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            plan += std::string(lines.text(i, 0)) + "\n";
+        return plan;
+    };
+    const std::string byName = planOf(**candidate);
+    QVERIFY2(byName.find("Index Cond: (name = w.w)") != std::string::npos, byName.c_str());
+    const auto looking = m_server->session("look"); // lists and joins whole tables
+    const std::string whole = planOf(*looking);
+    QVERIFY2(whole.find("Seq Scan on few") != std::string::npos, whole.c_str());
 }
 
 void PgConnectionTest::neverReconnectsByItself()

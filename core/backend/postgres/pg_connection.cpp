@@ -124,12 +124,15 @@ SELECT pg_catalog.pg_backend_pid(),
         ('client_encoding', CASE pg_catalog.current_setting('server_encoding')
           WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END),
         ('plan_cache_mode', 'force_generic_plan'), ('statement_timeout', $2),
+        -- A candidate's verbs go through the index: a plan made while the table was small would otherwise
+        -- read all of it, dead versions too, until somebody analyses it.
+        ('enable_seqscan', $3), ('enable_hashjoin', $3), ('enable_mergejoin', $3),
         -- A lock and a LISTEN live as long as their session: one that is idle is not forgotten.
         ('idle_session_timeout', '0'), ('transaction_timeout', '0'),
         ('synchronous_commit', CASE WHEN pg_catalog.current_setting('synchronous_commit')
           IN ('off', 'local') THEN 'on' ELSE pg_catalog.current_setting('synchronous_commit') END))
       AS pinned(name, value)
-    WHERE pg_catalog.pg_backend_pid()::text = $1
+    WHERE pg_catalog.pg_backend_pid()::text = $1 AND value IS NOT NULL
       AND pg_catalog.current_setting(name, true) IS NOT NULL) -- not every version has all
 )sql";
 
@@ -244,8 +247,8 @@ Result<void> PgConnection::introduce(Milliseconds limit, Instant deadline)
     const int pid = m_impl->session->backendpid();
     m_statementLimit = limitFor(limit > Milliseconds::zero() ? limit : until(deadline));
     m_server.askedAt = BootClock::now();
-    const std::vector<PgValue> values{
-        std::to_string(pid), std::to_string(m_statementLimit.count()) + "ms"};
+    const std::vector<PgValue> values{std::to_string(pid), std::to_string(m_statementLimit.count()) + "ms",
+        limit > Milliseconds::zero() ? PgValue("off") : PgValue()};
     auto rows = guarded(deadline, [&] {
         pqxx::nontransaction work(*m_impl->session);
         return compat::run(work, kIntroduce, values);

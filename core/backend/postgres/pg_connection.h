@@ -87,8 +87,9 @@ public:
     };
 
     /// Several hosts are tried one after the other. `role` ends up in application_name as
-    /// "tenure/<role>". Rejected, Denied, BadConfig: a person must act; Unavailable: later. `limit`: of
-    /// the statements to come, so that the server need not be told with the first; 0: until the deadline.
+    /// "tenure/<role>". Rejected, Denied, BadConfig: a person must act; Unavailable: later. `limit`: a
+    /// candidate's, of each of its statements, so that the server need not be told with the first; such a
+    /// session goes through indexes. 0: others, until the deadline.
     [[nodiscard]] static Result<std::unique_ptr<PgConnection>> open(const Settings &settings,
         std::string_view role, Instant deadline, const std::atomic<bool> *cancelled = nullptr,
         Milliseconds limit = {});
