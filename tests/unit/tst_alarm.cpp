@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include <future>
+#include <limits>
 
 #include <poll.h>
 
