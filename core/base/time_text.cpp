@@ -78,9 +78,14 @@ Result<Duration> parseDuration(std::string_view text)
 
 std::string durationText(Duration duration)
 {
+    constexpr Duration tenth = std::chrono::microseconds(100);
+    if (duration != Duration::zero() && std::chrono::abs(duration) < tenth)
+        return "< 0.1 ms";
     if (duration < Duration::zero())
         return std::string("-").append(durationText(-duration));
     const auto ms = std::chrono::duration_cast<Milliseconds>(duration).count();
+    if (ms == 0 && duration >= tenth) // a hand-over in memory: "0 ms" would look like a fault
+        return formatted("0.%lld ms", static_cast<long long>(duration / tenth));
     if (ms < 1000)
         return formatted("%lld ms", static_cast<long long>(ms));
     if (ms < 10'000)

@@ -16,7 +16,8 @@ namespace tenure
 [[nodiscard]] Result<Duration> parseDuration(std::string_view text);
 
 /// UX.md section 15: under 10 s one decimal ("4.1 s"), under a minute whole seconds, then "3 m 02 s",
-/// "3 h 12 m", "6 d 04 h"; under a second milliseconds ("212 ms"). Negative values get a minus sign.
+/// "3 h 12 m", "6 d 04 h"; under a second milliseconds ("212 ms"), under one of these its tenths ("0.4 ms",
+/// "< 0.1 ms"). Negative values get a minus sign.
 [[nodiscard]] std::string durationText(Duration duration);
 
 /// "2026-11-29T02:13:44.104Z".

@@ -79,6 +79,13 @@ void TstDuration::refuses()
 
 void TstDuration::writes()
 {
+    QCOMPARE(durationText(0s), "0 ms");
+    QCOMPARE(durationText(1ns), "< 0.1 ms");
+    QCOMPARE(durationText(100us), "0.1 ms");
+    QCOMPARE(durationText(999us), "0.9 ms");
+    QCOMPARE(durationText(1ms), "1 ms");
+    QCOMPARE(durationText(-1ns), "< 0.1 ms");
+    QCOMPARE(durationText(-400us), "-0.4 ms");
     QCOMPARE(durationText(212ms), "212 ms");
     QCOMPARE(durationText(4120ms), "4.1 s");
     QCOMPARE(durationText(9999ms), "9.9 s");
