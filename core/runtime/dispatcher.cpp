@@ -17,6 +17,13 @@ Dispatcher::~Dispatcher()
         worker.join();
 }
 
+void Dispatcher::prepare()
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_workers.empty() && !m_stopping)
+        addWorker();
+}
+
 void Dispatcher::post(const std::shared_ptr<Strand> &strand, Job job)
 {
     {
@@ -29,7 +36,7 @@ void Dispatcher::post(const std::shared_ptr<Strand> &strand, Job job)
         strand->m_scheduled = true;
         m_runnable.push_back(strand);
         if (m_workers.empty())
-            m_workers.emplace_back([this] { work(); });
+            addWorker();
     }
     m_runnableChanged.notify_one();
 }
@@ -40,7 +47,7 @@ bool Dispatcher::relieve()
     if (m_runnable.empty() || m_stopping)
         return false;
     if (m_idle == 0 && m_workers.size() < m_maxWorkers)
-        m_workers.emplace_back([this] { work(); });
+        addWorker();
     return true;
 }
 
@@ -69,6 +76,12 @@ bool Dispatcher::runsHere(const Strand &strand) const
 {
     const std::lock_guard lock(m_mutex);
     return strand.m_runner == std::this_thread::get_id();
+}
+
+/// Under the lock.
+void Dispatcher::addWorker()
+{
+    m_workers.emplace_back([this] { work(); });
 }
 
 void Dispatcher::work()

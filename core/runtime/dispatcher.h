@@ -16,7 +16,7 @@ namespace tenure
 
 /// Runs other people's callbacks. Each elector has a strand: its jobs run in order and never two at
 /// once; different strands do not wait for each other as long as fewer than `maxWorkers` of them are
-/// blocked. Threads are made when they are needed. Any thread.
+/// blocked. Threads are made when they are needed, but for a first one that was asked for. Any thread.
 class Dispatcher
 {
 public:
@@ -37,6 +37,8 @@ public:
     Dispatcher(const Dispatcher &) = delete;
     Dispatcher &operator=(const Dispatcher &) = delete;
 
+    /// Makes the first thread, so that the first job finds one.
+    void prepare();
     /// Jobs must not throw.
     void post(const std::shared_ptr<Strand> &strand, Job job);
     /// To be called a moment after a post: when work still waits since every worker is blocked in a
@@ -50,6 +52,7 @@ public:
     [[nodiscard]] bool runsHere(const Strand &strand) const;
 
 private:
+    void addWorker();
     void work();
 
     const std::size_t m_maxWorkers;

@@ -54,6 +54,8 @@ void ElectorHost::Core::add(const std::shared_ptr<Elector::Core> &elector)
     electors.emplace(elector->id, elector);
     byLease[elector->who.lease.name()].push_back(elector.get());
     elector->state.pushAlive = pushAlive;
+    if (elector->callbacks.onGained)
+        dispatcher.prepare();
 }
 
 void ElectorHost::Core::remove(std::uint64_t id)

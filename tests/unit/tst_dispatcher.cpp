@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runtime/dispatcher.h"
 
+#include <QDir>
 #include <QTest>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ class DispatcherTest final : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void theFirstJobFindsAThread(); // first: no thread of another test is still ending
     void strandKeepsOrderAndRunsOneAtATime();
     void blockedStrandDoesNotStarveOthers();
     void clearedJobsNeverRun();
@@ -127,6 +129,23 @@ void DispatcherTest::knowsItsOwnJobs()
         [&] { answer.set_value({dispatcher.runsHere(*strand), dispatcher.runsHere(*other)}); });
     QCOMPARE(answer.get_future().get(), std::make_pair(true, false));
     QVERIFY(!dispatcher.runsHere(*strand));
+}
+
+void DispatcherTest::theFirstJobFindsAThread()
+{
+    const QDir threads("/proc/self/task");
+    const auto count = [&threads] { return threads.entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(); };
+    Dispatcher dispatcher;
+    const auto before = count();
+    dispatcher.prepare();
+    dispatcher.prepare();
+    QCOMPARE(count(), before + 1);
+    const Strand strand = makeStrand();
+    std::atomic<bool> ran = false;
+    dispatcher.post(strand, [&] { ran = true; });
+    QVERIFY(dispatcher.waitIdle(*strand, in(10s)));
+    QVERIFY(ran);
+    QCOMPARE(count(), before + 1);
 }
 
 QTEST_GUILESS_MAIN(DispatcherTest)
