@@ -30,6 +30,9 @@ struct Acquire {
     Milliseconds ttl{};
     /// How long it may wait in the backend for the present holder's end (StoreTraits::awaitsEnd).
     Milliseconds awaitEnd{};
+    /// The asker has reason to think that it is free, or will be once that end has come: a store may first
+    /// try a quicker way that works only then. Never changes what is granted.
+    bool thoughtFree = false;
 };
 
 /// Extend this very term (holder, nonce and token compared); never re-creates a lost one.

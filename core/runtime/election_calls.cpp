@@ -76,7 +76,8 @@ Command commandFor(Verb verb, const Candidacy &who, const ElectionState &state, 
     const Term term{who.holder, state.nonce, state.token};
     switch (verb) {
     case Verb::Acquire:
-        return Acquire{who.lease, who.holder, state.nonce, ttl, std::chrono::floor<Milliseconds>(awaitEnd)};
+        return Acquire{who.lease, who.holder, state.nonce, ttl, std::chrono::floor<Milliseconds>(awaitEnd),
+            state.racing};
     case Verb::Renew:
         return Renew{who.lease, term, ttl};
     case Verb::Release:

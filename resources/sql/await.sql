@@ -1,12 +1,11 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Put before `locked` in an acquire that comes a little before the holder's end: waits for it (of several,
--- the first), at most $9 ms and with no row locked; what was renewed meanwhile is seen once the row is
--- locked. pg_sleep counts whole milliseconds, so the last one is spent asking the clock, but not for long
+-- Put first in an acquire that comes a little before the holder's end: waits for it (of several, the first),
+-- at most @wait@ ms and with no row locked; what was renewed meanwhile is seen when the row is locked. pg_sleep counts whole milliseconds, so the last one is spent asking the clock, but not for long
 -- when that stands still.
 ending AS MATERIALIZED (
   SELECT min(greatest(l.expires_at, l.hold_until)) AS at
   FROM want w JOIN @schema@.tenure_lease l ON l.name = w.w_name
-  WHERE greatest(l.expires_at, l.hold_until) < clock_timestamp() + $9::bigint * interval '1 ms'
+  WHERE greatest(l.expires_at, l.hold_until) < clock_timestamp() + @wait@::bigint * interval '1 ms'
 ),
 slept AS MATERIALIZED (
   SELECT at, pg_sleep(extract(epoch FROM at - interval '1 ms' - clock_timestamp())::float8) FROM ending

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // bench_takeover (see there) on a PostgreSQL of its own, over TCP on loopback with fsync on: its data
 // once where temporary files are and once in memory. A takeover after expiry needs one commit, one
-// after a release two: what one commit takes here is measured beside it.
+// after a release two, the second of them flushed: what one commit takes here is measured beside it.
 // Usage: bench_pg_takeover [ROUNDS]
 #include "core/backend/postgres/postgres_backend.h"
 #include "postgres_server.h"

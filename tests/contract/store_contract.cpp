@@ -54,7 +54,10 @@ void StoreContract::cleanup()
 
 Reply StoreContract::run(LeaseStore &store, const Command &command)
 {
-    auto results = store.execute({&command, 1}, soon());
+    Command sent = command;
+    if (auto *acquire = std::get_if<Acquire>(&sent))
+        acquire->thoughtFree = m_fixture->thinksFree();
+    auto results = store.execute({&sent, 1}, soon());
     if (results.size() == 1 && results.front())
         return std::move(*results.front());
     const std::string why = results.size() != 1 ? "not one result" : results.front().error().text();

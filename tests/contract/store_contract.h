@@ -28,6 +28,8 @@ public:
     [[nodiscard]] virtual Milliseconds shortTtl() const { return Milliseconds(300); }
     /// Why this place cannot do what the test of that name asks; empty when it can.
     [[nodiscard]] virtual std::string whyNot(std::string_view /*test*/) const { return {}; }
+    /// Whether acquires say that they think the lease free; rightly or not, they are answered alike.
+    [[nodiscard]] virtual bool thinksFree() const { return false; }
     /// Whether records name those whose acquire was refused.
     [[nodiscard]] virtual bool showsCandidates() const { return false; }
 };

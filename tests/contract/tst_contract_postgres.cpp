@@ -5,6 +5,7 @@
 #include "postgres_server.h"
 #include "store_contract.h"
 
+#include <QCoreApplication>
 #include <QTest>
 
 using namespace tenure;
@@ -16,8 +17,9 @@ namespace
 class PostgresFixture final : public ContractFixture
 {
 public:
-    PostgresFixture(PostgresServer &server, int number)
+    PostgresFixture(PostgresServer &server, int number, bool thinksFree)
         : m_uri(server.socketUri("contract \"" + std::to_string(number) + "\"'s"))
+        , m_thinksFree(thinksFree)
     {
     }
     [[nodiscard]] std::shared_ptr<const Backend> backend() override
@@ -25,8 +27,11 @@ public:
         return makePostgresBackend(m_uri).value();
     }
 
+    [[nodiscard]] bool thinksFree() const override { return m_thinksFree; }
+
 private:
     const StoreUri m_uri;
+    const bool m_thinksFree;
 };
 
 } // namespace
@@ -42,8 +47,9 @@ protected:
             return nullptr;
         if (!m_server)
             m_server = std::make_unique<PostgresServer>();
-        return std::make_unique<PostgresFixture>(*m_server, ++m_fixtures);
+        return std::make_unique<PostgresFixture>(*m_server, ++m_fixtures, thinksFree());
     }
+    [[nodiscard]] virtual bool thinksFree() const { return false; }
 
 private Q_SLOTS:
     void initTestCase()
@@ -57,5 +63,21 @@ private:
     int m_fixtures = 0;
 };
 
-QTEST_GUILESS_MAIN(TstContractPostgres)
+/// The same, each acquire with the statement for what is thought free tried first.
+class TstContractPostgresThoughtFree final : public TstContractPostgres
+{
+    Q_OBJECT
+
+protected:
+    [[nodiscard]] bool thinksFree() const override { return true; }
+};
+
+int main(int argc, char **argv)
+{
+    const QCoreApplication app(argc, argv);
+    TstContractPostgres plain;
+    TstContractPostgresThoughtFree thoughtFree;
+    return QTest::qExec(&plain, argc, argv) + QTest::qExec(&thoughtFree, argc, argv);
+}
+
 #include "tst_contract_postgres.moc"

@@ -39,9 +39,16 @@ Term gain(LeaseStore &store, Milliseconds ttl, const LeaseId &of = lease())
     return term;
 }
 
-Acquire awaiting(Milliseconds wait, const LeaseId &of = lease())
+Acquire awaiting(Milliseconds wait, const LeaseId &of = lease(), bool thoughtFree = false)
 {
-    return {of, *HolderId::parse("standby"), Nonce::random(), 5s, wait};
+    return {of, *HolderId::parse("standby"), Nonce::random(), 5s, wait, thoughtFree};
+}
+
+void eachStatement()
+{
+    QTest::addColumn<bool>("thoughtFree");
+    QTest::newRow("the general statement") << false;
+    QTest::newRow("the quick one first") << true;
 }
 
 } // namespace
@@ -52,10 +59,16 @@ class PgAwaitTest : public QObject
 private Q_SLOTS:
     void initTestCase();
     void init();
+    void theHoldersEndIsAwaited_data() { eachStatement(); }
     void theHoldersEndIsAwaited();
+    void whoRenewsMeanwhileKeepsIt_data() { eachStatement(); }
     void whoRenewsMeanwhileKeepsIt();
+    void whatIsReleasedMeanwhileIsGranted_data() { eachStatement(); }
     void whatIsReleasedMeanwhileIsGranted();
+    void theEndOfAHoldIsAwaited_data() { eachStatement(); }
     void theEndOfAHoldIsAwaited();
+    void whoseSessionIsKilledThereIsUnknown_data() { eachStatement(); }
+    void whoseSessionIsKilledThereIsUnknown();
     void whatIsFarOffIsRefusedAtOnce_data();
     void whatIsFarOffIsRefusedAtOnce();
     void theRestOfABatchIsDoneFirst();
@@ -91,8 +104,9 @@ void PgAwaitTest::init()
 
 void PgAwaitTest::theHoldersEndIsAwaited()
 {
+    QFETCH(bool, thoughtFree);
     const Term term = gain(*m_leader, 700ms);
-    const auto reply = run(*m_standby, awaiting(5s));
+    const auto reply = run(*m_standby, awaiting(5s, lease(), thoughtFree));
     QVERIFY(reply);
     QCOMPARE(reply->outcome, Outcome::Done);
     QVERIFY(reply->record.token > term.token);
@@ -103,8 +117,9 @@ void PgAwaitTest::theHoldersEndIsAwaited()
 
 void PgAwaitTest::whoRenewsMeanwhileKeepsIt()
 {
+    QFETCH(bool, thoughtFree);
     const Term term = gain(*m_leader, 3s);
-    auto asked = std::async(std::launch::async, [&] { return run(*m_standby, awaiting(8s)); });
+    auto asked = std::async(std::launch::async, [&] { return run(*m_standby, awaiting(8s, lease(), thoughtFree)); });
     QTRY_VERIFY_WITH_TIMEOUT(somebodySleeps(), 10'000);
     const auto renewed = run(*m_leader, Renew{lease(), term, 30s}, 1s); // no row is locked meanwhile
     QVERIFY(renewed);
@@ -118,8 +133,9 @@ void PgAwaitTest::whoRenewsMeanwhileKeepsIt()
 
 void PgAwaitTest::whatIsReleasedMeanwhileIsGranted()
 {
+    QFETCH(bool, thoughtFree);
     const Term term = gain(*m_leader, 3s);
-    auto asked = std::async(std::launch::async, [&] { return run(*m_standby, awaiting(8s)); });
+    auto asked = std::async(std::launch::async, [&] { return run(*m_standby, awaiting(8s, lease(), thoughtFree)); });
     QTRY_VERIFY_WITH_TIMEOUT(somebodySleeps(), 10'000);
     QCOMPARE(run(*m_leader, Release{lease(), term})->outcome, Outcome::Done);
     const auto reply = asked.get();
@@ -136,14 +152,27 @@ void PgAwaitTest::whatIsReleasedMeanwhileIsGranted()
 
 void PgAwaitTest::theEndOfAHoldIsAwaited()
 {
+    QFETCH(bool, thoughtFree);
     gain(*m_leader, 3s);
     const auto seen = run(*m_leader, Read{lease(), ReadDepth::Full});
     QVERIFY(seen);
     const Operate hold{OperatorVerb::Hold, lease(), "tenure", seen->record.seen(), "operator", 3s};
     QCOMPARE(run(*m_leader, hold)->outcome, Outcome::Done);
-    const auto reply = run(*m_standby, awaiting(8s));
+    const auto reply = run(*m_standby, awaiting(8s, lease(), thoughtFree));
     QVERIFY(reply);
     QCOMPARE(reply->outcome, Outcome::Done);
+}
+
+void PgAwaitTest::whoseSessionIsKilledThereIsUnknown()
+{
+    QFETCH(bool, thoughtFree);
+    gain(*m_leader, 8s);
+    auto asked = std::async(std::launch::async, [&] { return run(*m_standby, awaiting(9s, lease(), thoughtFree)); });
+    QTRY_VERIFY_WITH_TIMEOUT(somebodySleeps(), 7'000);
+    m_server->run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+    const auto reply = asked.get();
+    QVERIFY(!reply);
+    QCOMPARE(reply.error().kind, ErrorKind::OutcomeUnknown);
 }
 
 void PgAwaitTest::whatIsFarOffIsRefusedAtOnce_data()

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Electors on real PostgreSQL servers that die, stop, fail over, and whose clocks are set.
 #include "pg_kit.h"
+#include "tests/support/faked_clock.h"
 
-#include <QFile>
 #include <QTest>
 
-#include <fstream>
 
 using namespace tenure;
 using namespace tenure::test;
@@ -159,23 +158,10 @@ void PgElectionTest::aFailoverMakesNoSecondBeliever()
 
 void PgElectionTest::aClockThatStepsAheadMakesNoSecondBeliever()
 {
-    const char *library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
-    if (!QFile::exists(QString::fromLatin1(library)))
+    if (!FakedClock::installed())
         QSKIP("libfaketime is not installed");
-    QTemporaryDir directory;
-    const std::string offset = directory.filePath(QStringLiteral("offset")).toStdString();
-    const auto set = [&](const char *text) {
-        std::ofstream(offset) << text << "\n";
-        QVERIFY(QFile::setPermissions(QString::fromStdString(offset),
-            QFile::ReadOwner | QFile::WriteOwner | QFile::ReadOther));
-        QVERIFY(QFile::setPermissions(directory.path(),
-            QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner | QFile::ReadOther
-                | QFile::ExeOther));
-    };
-    set("+0");
-    PostgresServer server({},
-        {std::string("LD_PRELOAD=") + library, "FAKETIME_NO_CACHE=1", "DONT_FAKE_MONOTONIC=1",
-            "FAKETIME_TIMESTAMP_FILE=" + offset});
+    const FakedClock clock;
+    PostgresServer server({}, clock.environment());
     makeTable(server.socketUri());
     const Screen screen(server.socketUri());
     Pair pair(server.socketUri(), 3s);
@@ -192,7 +178,7 @@ void PgElectionTest::aClockThatStepsAheadMakesNoSecondBeliever()
     for (const char *step :
         {"+3600", "+0", "+90"}) { // an hour ahead, back again, a minute and a half
         const FencingToken before = pair.token();
-        set(step);
+        clock.set(step);
         QTest::qWait(4000); // the moments at which a careless standby would believe too
         QTRY_VERIFY_WITH_TIMEOUT(pair.oneLeads(), 30'000);
         QVERIFY(pair.token() >= before);

@@ -94,6 +94,9 @@ void ElectionCallsTest::commandsCarryTheTermAsItStands()
     state.nonce = Nonce(1, 2);
     const auto acquire = std::get<Acquire>(commandFor(Verb::Acquire, who, state));
     QVERIFY(acquire.nonce == state.nonce && acquire.ttl == 1s && acquire.holder == who.holder);
+    QVERIFY(!acquire.thoughtFree);
+    state.racing = true;
+    QVERIFY(std::get<Acquire>(commandFor(Verb::Acquire, who, state)).thoughtFree);
     // An acquire whose answer never came is given back without a token.
     QCOMPARE(std::get<Release>(commandFor(Verb::Release, who, state)).term.token.value, std::uint64_t(0));
     state.token = {7};

@@ -55,6 +55,9 @@ Statements::Statements(const std::string &schema) : channel("tenure_" + schema)
     };
     acquire = made(kAcquireSql);
     awaitingAcquire = made(kAwaitingAcquireSql);
+    quickAcquire = made(kQuickAcquireSql);
+    quickAwaitingAcquire = made(kQuickAwaitingAcquireSql);
+    quickRelease = made(kQuickReleaseSql);
     renew = made(kRenewSql);
     release = made(kReleaseSql);
     operate = made(kOperateSql);
@@ -93,6 +96,11 @@ Answered answeredAt(const PgRows &rows, std::size_t index)
     if (!rows.isNull(index, kUntil))
         out.retryIn = instant(kUntil) - out.at.now;
     return out;
+}
+
+std::int64_t storedToken(FencingToken token)
+{
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(token.value, INT64_MAX));
 }
 
 Reply replyOf(const Answered &answered, const LeaseId &lease, Outcome outcome, ReadDepth depth)

@@ -12,6 +12,8 @@ struct Statements {
     explicit Statements(const std::string &schema);
     std::string acquire;
     std::string awaitingAcquire; ///< waits for the holder's end, if that is near
+    // For one lease and the usual case; no row in the answer: the statement above must judge.
+    std::string quickAcquire, quickAwaitingAcquire, quickRelease;
     std::string renew, release, operate, read, list, init;
     std::string makeSchema;
     std::string tail; ///< of the history: has its files and indexes open before the first write
@@ -28,6 +30,9 @@ struct Answered {
     std::optional<Duration> retryIn;
 };
 [[nodiscard]] Answered answeredAt(const PgRows &rows, std::size_t index);
+
+/// A token as the table keeps it.
+[[nodiscard]] std::int64_t storedToken(FencingToken token);
 
 /// The record as Reply carries it.
 [[nodiscard]] Reply replyOf(const Answered &answered, const LeaseId &lease, Outcome outcome,

@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 namespace tenure::postgres
@@ -56,11 +55,6 @@ Wanted wantedBy(const Command &command)
     return {&release.lease, term.holder.name(), term.nonce, Milliseconds(1), term.token};
 }
 
-std::int64_t tokenNumber(FencingToken token)
-{
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(token.value, INT64_MAX));
-}
-
 /// Of somebody else's format: its name is whatever that table says.
 bool isForeign(const Command &command)
 {
@@ -85,16 +79,14 @@ struct Arrays {
         holders.add(wanted.holder);
         nonces.add(wanted.nonce.hex());
         ttls.add(wanted.ttl.count());
-        tokens.add(tokenNumber(wanted.token));
+        tokens.add(storedToken(wanted.token));
         shortest = std::min(shortest, wanted.ttl);
         longest = std::max(longest, wanted.ttl);
     }
-    /// Half the time until the deadline at most: the rest is for the answer.
-    [[nodiscard]] Milliseconds waitUntil(Instant deadline) const { return std::min(awaitEnd, until(deadline) / 2); }
     [[nodiscard]] std::vector<PgValue> values(Instant deadline) const
     {
-        return {lockBudget(deadline - waitUntil(deadline)), names.text(), holders.text(), nonces.text(), ttls.text(),
-            tokens.text()};
+        return {lockBudget(deadline - waitWithin(deadline, awaitEnd)), names.text(), holders.text(),
+            nonces.text(), ttls.text(), tokens.text()};
     }
 };
 
@@ -117,6 +109,11 @@ std::optional<Error> nameProblem(const Command &command, const std::string &wher
 }
 
 } // namespace
+
+Milliseconds waitWithin(Instant deadline, Milliseconds wish)
+{
+    return std::min(wish, until(deadline) / 2);
+}
 
 /// One execute() under way.
 struct PgStore::Batch {
@@ -144,37 +141,6 @@ Result<PgRows> PgStore::ask(const std::string &sql, std::vector<PgValue> values,
     if (rows && rows->size() > 0 && !m_connection->server().standby)
         m_shared->epoch.sample(asked, BootClock::now(), answeredAt(*rows, 0).at.wall);
     return rows;
-}
-
-bool PgStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
-{
-    if (!m_competes)
-        return false;
-    if (!m_connection || !m_connection->usable())
-        return connectAhead(deadline, cancelled);
-    if (lineIsSlow()) {
-        standBy(deadline, cancelled);
-        return false;
-    }
-    const Statements &sql = m_shared->statements;
-    const std::array urgent{
-        &sql.renew, &sql.release, &sql.acquire, &sql.read, &sql.awaitingAcquire, &sql.tail};
-    if (m_planned >= urgent.size() || m_connection->server().proxied)
-        return false;
-    const std::string *const statement = urgent.at(m_planned++);
-    std::vector<PgValue> nobody = Arrays().values(BootClock::now() + m_usualLimit);
-    if (statement == &sql.acquire || statement == &sql.awaitingAcquire) {
-        nobody.emplace_back("t"); // a new term for nobody, and that refused
-        nobody.emplace_back(std::nullopt);
-        if (statement == &sql.awaitingAcquire)
-            nobody.emplace_back("0");
-    } else if (statement == &sql.read) {
-        nobody = {PgArray().text()};
-    } else if (statement == &sql.tail) {
-        nobody.clear();
-    }
-    m_connection->plan(*statement, nobody, m_usualLimit, deadline);
-    return m_connection->usable();
 }
 
 std::vector<Result<Reply>> PgStore::execute(std::span<const Command> commands, Instant deadline)
@@ -290,6 +256,13 @@ void PgStore::failAll(Batch &batch, const Indices &which, const Error &error)
     }
 }
 
+/// The latest that the server's clock can plausibly show when an acquire that waits there is judged, in us.
+PgValue PgStore::latestNow(Milliseconds ttl, Milliseconds wait) const
+{
+    const auto latest = m_shared->epoch.latestPlausible(ttl);
+    return latest ? PgValue(std::to_string((*latest + wait).time_since_epoch().count())) : PgValue();
+}
+
 void PgStore::runVerb(Batch &batch, const Indices &which)
 {
     if (which.empty())
@@ -300,6 +273,13 @@ void PgStore::runVerb(Batch &batch, const Indices &which)
         return;
     }
     const Command &first = batch.commands[which.front()];
+    if (which.size() == 1) {
+        const auto quick = askQuickly(first, batch.deadline);
+        if (!quick)
+            return failAll(batch, which, quick.error());
+        if (quick->size() == 1)
+            return answer(batch, which.front(), answeredAt(*quick, 0));
+    }
     const bool acquires = std::holds_alternative<Acquire>(first);
     Arrays arrays;
     std::unordered_map<std::string_view, std::size_t> indexOf;
@@ -308,13 +288,11 @@ void PgStore::runVerb(Batch &batch, const Indices &which)
         indexOf[leaseOf(batch.commands[i])->name()] = i;
     }
     std::vector<PgValue> values = arrays.values(batch.deadline);
-    const Milliseconds wait = arrays.waitUntil(batch.deadline);
+    const Milliseconds wait = waitWithin(batch.deadline, arrays.awaitEnd);
     const bool awaits = arrays.awaitEnd > Milliseconds::zero();
     if (acquires) {
-        const auto latest = m_shared->epoch.latestPlausible(arrays.shortest);
         values.emplace_back(m_shared->epoch.barrier(arrays.longest) ? "t" : "f");
-        values.emplace_back(
-            latest ? PgValue(std::to_string((*latest + wait).time_since_epoch().count())) : PgValue());
+        values.push_back(latestNow(arrays.shortest, wait));
     }
     if (awaits)
         values.emplace_back(std::to_string(wait.count()));

@@ -19,8 +19,13 @@ struct Shared {
     EpochWatch epoch;
 };
 
+/// How long an acquire may wait in the server: half the time until the deadline at most, the rest is for its
+/// answer.
+[[nodiscard]] Milliseconds waitWithin(Instant deadline, Milliseconds wish);
+
 /// LeaseStore on our table: all commands of a kind in a batch are one statement over arrays, which
-/// compares and sets by the server's clock. Looking makes nothing.
+/// compares and sets by the server's clock. A release or an acquire that comes alone is tried with a quicker
+/// one first. Looking makes nothing.
 class PgStore final : public LeaseStore
 {
 public:
@@ -58,6 +63,8 @@ private:
     [[nodiscard]] Result<Reply> operateOurs(const Operate &command, Instant deadline);
     [[nodiscard]] Result<Reply> list(const List &command, Instant deadline);
     [[nodiscard]] Result<Reply> listOurs(const List &command, Instant deadline);
+    [[nodiscard]] PgValue latestNow(Milliseconds ttl, Milliseconds wait) const;
+    [[nodiscard]] Result<PgRows> askQuickly(const Command &command, Instant deadline);
     [[nodiscard]] Result<PgRows> ask(
         const std::string &sql, std::vector<PgValue> values, Instant deadline);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which session a store talks through.
+// Which session a store talks through, and what is made ready on it.
 #include "core/backend/postgres/pg_store.h"
+
+#include <array>
 
 namespace tenure::postgres
 {
@@ -9,6 +11,28 @@ namespace
 
 constexpr Duration kNear = std::chrono::milliseconds(50); ///< a longer round trip is a slow line
 constexpr Duration kSpareAgain = std::chrono::seconds(30); ///< after a second session was refused
+
+constexpr std::size_t kPlans = 9;
+
+struct Plan {
+    const std::string *statement;
+    std::vector<PgValue> nobody; ///< values that concern no lease
+};
+
+/// What a candidate will need, most urgent first.
+std::array<Plan, kPlans> urgentPlans(const Statements &sql)
+{
+    const std::string none = PgArray().text();
+    const std::vector<PgValue> verb{"1s", none, none, none, none, none};
+    std::vector<PgValue> acquire = verb; // a new term for nobody, and that refused
+    acquire.insert(acquire.end(), {"t", std::nullopt});
+    std::vector<PgValue> awaiting = acquire;
+    awaiting.emplace_back("0");
+    return {{{&sql.renew, verb}, {&sql.quickRelease, {"", "", "", "0"}},
+        {&sql.quickAwaitingAcquire, {"", "", "", "0", "0", "0"}}, {&sql.quickAcquire, {"", "", "", "0", "0"}},
+        {&sql.read, {none}}, {&sql.acquire, acquire}, {&sql.release, verb}, {&sql.awaitingAcquire, awaiting},
+        {&sql.tail, {}}}};
+}
 
 } // namespace
 
@@ -50,6 +74,23 @@ void PgStore::standBy(Instant deadline, const std::atomic<bool> &cancelled)
     m_spare = made ? std::move(*made) : nullptr;
     if (!made)
         m_spareNotBefore = BootClock::now() + kSpareAgain;
+}
+
+bool PgStore::idle(Instant deadline, const std::atomic<bool> &cancelled)
+{
+    if (!m_competes)
+        return false;
+    if (!m_connection || !m_connection->usable())
+        return connectAhead(deadline, cancelled);
+    if (lineIsSlow()) {
+        standBy(deadline, cancelled);
+        return false;
+    }
+    if (m_planned >= kPlans || m_connection->server().proxied)
+        return false;
+    const Plan plan = urgentPlans(m_shared->statements).at(m_planned++);
+    m_connection->plan(*plan.statement, plan.nobody, m_usualLimit, deadline);
+    return m_connection->usable();
 }
 
 bool PgStore::connectAhead(Instant deadline, const std::atomic<bool> &cancelled)
