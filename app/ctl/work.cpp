@@ -225,7 +225,7 @@ void addWorkCommand(CommandNode &app, Chosen &chosen)
     items.option("--state", options->state, "pending, processing, completed or dead; default: dead")
         .typeName("STATE");
     items.option("--limit", options->limit, "At most so many; default: 50").typeName("N");
-    items.option("--after", options->id, "Those behind this id").typeName("ID");
+    items.option("--after", options->id, "Those listed behind this id; completed ones are listed newest first").typeName("ID");
     items.flag("--json", options->json, "One JSON object an item");
     CommandNode in = addAction(work, "put", "Put an item in; its payload comes from standard input", options, chosen, put);
     in.option("--key", options->key, "Idempotency key: a second item with it is not put in").typeName("KEY");

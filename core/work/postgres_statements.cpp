@@ -80,7 +80,7 @@ GROUP BY q.version, q.fence)sql";
 constexpr const char *kItems = R"sql(SELECT id, key, substr(payload, 1, 200), length(payload), attempts, max_attempts,
   worker, token, fence, (extract(epoch FROM due_at - statement_timestamp()) * 1000000)::bigint,
   (extract(epoch FROM statement_timestamp() - created_at) * 1000000)::bigint, reason
-FROM @q@.tenure_work WHERE queue = $1 AND state = @n@ AND id > $2::bigint ORDER BY id LIMIT $3::int)sql";
+FROM @q@.tenure_work WHERE queue = $1 AND state = @n@ AND @page@ LIMIT $3::int)sql";
 
 std::string filled(std::string text, const std::string &schema)
 {
@@ -143,7 +143,9 @@ std::string PostgresWorkStatements::claim(std::size_t limit) const
 
 std::string PostgresWorkStatements::items(ItemState state) const
 {
-    return withNumber(m_items, static_cast<std::size_t>(state));
+    std::string text = withNumber(m_items, static_cast<std::size_t>(state));
+    return text.replace(text.find("@page@"), 6,
+        newestFirst(state) ? "id < $2::bigint ORDER BY id DESC" : "id > $2::bigint ORDER BY id");
 }
 
 } // namespace tenure

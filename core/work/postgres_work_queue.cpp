@@ -229,7 +229,7 @@ public:
         ItemState state, std::int64_t afterId, std::size_t limit, Instant deadline) override
     {
         const auto rows = guarded(m_sql.items(state),
-            {m_queue, std::to_string(afterId), std::to_string(std::min(limit, kMaxBatch))}, deadline);
+            {m_queue, std::to_string(listedBehind(state, afterId)), std::to_string(std::min(limit, kMaxBatch))}, deadline);
         if (!rows)
             return fail(rows.error());
         std::vector<ItemView> all;

@@ -54,7 +54,9 @@ constexpr const char *kCounts
       "WHERE queue=?1 GROUP BY 1, 2";
 constexpr const char *kItems
     = "SELECT id, key, substr(payload,1,200), length(payload), attempts, max_attempts, worker, token, fence, "
-      "due_ns, created_us, reason FROM tenure_work WHERE queue=?1 AND state=?2 AND id>?3 ORDER BY id LIMIT ?4";
+      "due_ns, created_us, reason FROM tenure_work WHERE queue=?1 AND state=?2 AND ";
+constexpr const char *kInOrder = "id>?3 ORDER BY id LIMIT ?4";
+constexpr const char *kNewestFirst = "id<?3 ORDER BY id DESC LIMIT ?4";
 
 std::int64_t number(FencingToken token)
 {
@@ -398,8 +400,9 @@ private:
         const QueueRow &row, ItemState state, std::int64_t afterId, std::size_t limit)
     {
         const std::int64_t now = row.boot == bootId() ? nanoseconds(BootClock::now()) : 0;
-        SqliteStatement rows(*m_db, kItems);
-        rows.bind(m_queue).bind(static_cast<std::int64_t>(state)).bind(afterId)
+        const std::string sql = std::string(kItems) + (newestFirst(state) ? kNewestFirst : kInOrder);
+        SqliteStatement rows(*m_db, sql.c_str());
+        rows.bind(m_queue).bind(static_cast<std::int64_t>(state)).bind(listedBehind(state, afterId))
             .bind(static_cast<std::int64_t>(std::min(limit, kMaxBatch)));
         std::vector<ItemView> all;
         while (rows.step()) {

@@ -83,6 +83,13 @@ enum class Settled {
 
 enum class ItemState { Pending, Processing, Completed, Dead };
 [[nodiscard]] const char *stateWord(ItemState state);
+/// How items of a state are listed. Of those that are done one looks for the last; the others wait in line.
+[[nodiscard]] constexpr bool newestFirst(ItemState state) { return state == ItemState::Completed; }
+/// The id behind which a page of the list begins; `afterId` 0: the first page.
+[[nodiscard]] constexpr std::int64_t listedBehind(ItemState state, std::int64_t afterId)
+{
+    return afterId == 0 && newestFirst(state) ? INT64_MAX : afterId;
+}
 
 /// An item as people look at it.
 struct ItemView {
@@ -144,7 +151,7 @@ public:
     /// Claims that ran out become pending now, or dead letters; claim() does the same by itself.
     [[nodiscard]] virtual Result<std::uint64_t> reclaim(Instant deadline) = 0;
     [[nodiscard]] virtual Result<QueueCounts> counts(Instant deadline) = 0;
-    /// Of one state, in the order of their ids, after `afterId`.
+    /// Of one state, in the order of their ids or newest first, behind `afterId` in that list; 0: from its start.
     [[nodiscard]] virtual Result<std::vector<ItemView>> items(
         ItemState state, std::int64_t afterId, std::size_t limit, Instant deadline) = 0;
 };

@@ -133,6 +133,29 @@ void WorkContract::longestDueFirst()
     QVERIFY(pending[0].due > 50min && pending[0].due <= 1h);
 }
 
+void WorkContract::listsComeInPages()
+{
+    std::vector<std::int64_t> ids;
+    for (int i = 0; i < 5; ++i)
+        ids.push_back(put({"x"}));
+    const auto listed = [&](ItemState state, std::int64_t after) {
+        std::vector<std::int64_t> out;
+        for (const ItemView &one : TAKE(m_queue->items(state, after, 2, soon())))
+            out.push_back(one.id);
+        return out;
+    };
+    using Ids = std::vector<std::int64_t>;
+    QCOMPARE(listed(ItemState::Pending, 0), (Ids{ids[0], ids[1]}));
+    QCOMPARE(listed(ItemState::Pending, ids[1]), (Ids{ids[2], ids[3]}));
+    for (const Claim &one : claim(*m_queue))
+        QCOMPARE(settle(*m_queue, {Kind::Complete, one.ticket}), Settled::Done);
+    // Whoever asks what was done asks for the last of it.
+    QCOMPARE(listed(ItemState::Completed, 0), (Ids{ids[4], ids[3]}));
+    QCOMPARE(listed(ItemState::Completed, ids[3]), (Ids{ids[2], ids[1]}));
+    QCOMPARE(listed(ItemState::Completed, ids[1]), Ids{ids[0]});
+    QVERIFY(listed(ItemState::Completed, ids[0]).empty());
+}
+
 void WorkContract::aClaimThatRanOutIsAnothers()
 {
     (void)put({"x"});

@@ -28,6 +28,7 @@ private Q_SLOTS:
     void aKeyIsPutInOnce();
     void aBatchIsClaimedOnce();
     void longestDueFirst();
+    void listsComeInPages();
     void aClaimThatRanOutIsAnothers();
     void aLateCompletionIsRefused();
     void aHeartbeatKeepsAClaim();

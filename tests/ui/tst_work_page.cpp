@@ -122,6 +122,21 @@ private Q_SLOTS:
         QCOMPARE(when(), QString(QChar(0x2013)));
         model.setItems({}, clock.now());
         QVERIFY(!seven.isValid());
+        const auto done = [&items](std::initializer_list<std::int64_t> ids) {
+            std::vector<ItemView> out = items(ids);
+            for (ItemView &one : out)
+                one.state = ItemState::Completed;
+            return out;
+        };
+        model.setItems(items({1, 2, 3}), clock.now());
+        model.setItems(done({9, 7, 5}), clock.now()); // newest first
+        const QPersistentModelIndex stays = model.index(1, 0);
+        model.setItems(done({12, 9, 8, 7, 2}), clock.now());
+        QCOMPARE(stays.row(), 3);
+        QCOMPARE(model.rowOf(12), 0);
+        QCOMPARE(model.rowOf(5), -1);
+        model.setItems(done({7}), clock.now());
+        QCOMPARE(stays.row(), 0);
     }
 
     void everyStateIsShown_data() { stores(); }

@@ -42,18 +42,21 @@ WorkModel::WorkModel(const Theme &theme, const Clock &clock, QObject *parent)
 void WorkModel::setItems(std::vector<ItemView> items, Instant at)
 {
     m_at = at;
-    // Both are in the order of ids: what is gone leaves first, then what is new comes in.
+    if (!items.empty() && rowCount() > 0 && items.front().state != item(0).state)
+        setItems({}, at);
+    // Both are in the order of their ids, or against it: what is gone leaves first, then what is new comes in.
+    const bool falling = !items.empty() && newestFirst(items.front().state);
+    const auto precedes = [falling](const ItemView &a, const ItemView &b) { return falling ? a.id > b.id : a.id < b.id; };
     std::size_t kept = 0;
     for (int row = 0; row < rowCount();) {
-        while (kept < items.size() && items[kept].id < item(row).id)
+        while (kept < items.size() && precedes(items[kept], item(row)))
             ++kept;
         if (kept < items.size() && items[kept].id == item(row).id) {
             ++row;
             continue;
         }
         int last = row;
-        const std::int64_t stop = kept < items.size() ? items[kept].id : INT64_MAX;
-        while (last + 1 < rowCount() && item(last + 1).id < stop)
+        while (last + 1 < rowCount() && (kept == items.size() || precedes(item(last + 1), items[kept])))
             ++last;
         beginRemoveRows({}, row, last);
         m_items.erase(m_items.begin() + row, m_items.begin() + last + 1);
@@ -65,7 +68,7 @@ void WorkModel::setItems(std::vector<ItemView> items, Instant at)
             continue;
         }
         std::size_t end = i;
-        while (end < items.size() && (i >= m_items.size() || items[end].id < m_items[i].id))
+        while (end < items.size() && (i >= m_items.size() || precedes(items[end], m_items[i])))
             ++end;
         beginInsertRows({}, static_cast<int>(i), static_cast<int>(end) - 1);
         m_items.insert(m_items.begin() + static_cast<std::ptrdiff_t>(i),
@@ -99,9 +102,8 @@ void WorkModel::tell(WorkColumn from, WorkColumn to)
 
 int WorkModel::rowOf(std::int64_t id) const
 {
-    const auto found = std::lower_bound(m_items.begin(), m_items.end(), id,
-        [](const ItemView &item, std::int64_t wanted) { return item.id < wanted; });
-    return found == m_items.end() || found->id != id ? -1 : static_cast<int>(found - m_items.begin());
+    const auto found = std::ranges::find(m_items, id, &ItemView::id);
+    return found == m_items.end() ? -1 : static_cast<int>(found - m_items.begin());
 }
 
 int WorkModel::rowCount(const QModelIndex &parent) const

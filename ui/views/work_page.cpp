@@ -272,7 +272,10 @@ void WorkPage::showPages()
     m_next->setVisible(look != nullptr && look->nextAfter != 0);
     QString note;
     if (look != nullptr && !look->items.empty()) {
-        note = look->items.size() == 1 ? tr("1 item") : tr("%1 items, in the order in which they were put in").arg(look->items.size());
+        const bool falling = newestFirst(look->items.front().state);
+        note = look->items.size() == 1 ? tr("1 item")
+            : falling                  ? tr("%1 items, those put in last first").arg(look->items.size())
+                                       : tr("%1 items, in the order in which they were put in").arg(look->items.size());
         if (after != 0 || look->nextAfter != 0)
             note += tr(", from item %1 on").arg(look->items.front().id);
     }
